@@ -1,0 +1,5 @@
+"""Nouns of floor 0."""
+
+from apps.core.models.base import TenantOwned
+
+__all__ = ["TenantOwned"]
