@@ -1,0 +1,114 @@
+"""What every ``manage.py`` command shares: the database is there while it runs, and a failure reads like a sentence.
+
+A command's arguments are parsed first, so ``--help`` and wrong usage never start a database.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from django.core.management import ManagementUtility
+
+from memory_platform.embedded.errors import EmbeddedDatabaseError
+from memory_platform.embedded.leases import Lease, lease
+from memory_platform.home import HomeError, home_folder
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from django.core.management.base import BaseCommand
+
+# Commands of Django and of our libraries that work on files only. Our own say so themselves: `needs_database = False`.
+_WITHOUT_DATABASE = frozenset(
+    {
+        "check",
+        "collectstatic",
+        "compilemessages",
+        "diffsettings",
+        "findstatic",
+        "makemessages",
+        "spectacular",
+        "startapp",
+        "startproject",
+        "testserver",
+    }
+)
+# Commands that are about the schema itself; before any other one the embedded database is brought up to date.
+_SCHEMA_COMMANDS = frozenset({"makemigrations", "migrate", "optimizemigration", "showmigrations", "sqlmigrate", "squashmigrations"})
+
+FINDINGS = 1  # exit codes of design/06; argparse itself ends wrong usage with 2
+
+
+def uses_embedded_database() -> bool:
+    """Whether the database is the one under the home folder: DATABASE_URL, when set, takes its place."""
+    return not os.environ.get("DATABASE_URL")
+
+
+@contextmanager
+def database_running() -> Iterator[Lease | None]:
+    """The embedded database for the time of a with-block; nothing to do (None) where DATABASE_URL names another one."""
+    if not uses_embedded_database():
+        yield None
+        return
+    with lease(home_folder()) as held:
+        yield held
+
+
+class CommandLine(ManagementUtility):
+    """Django's command line, with the database around each command that needs it."""
+
+    def fetch_command(self, subcommand: str) -> BaseCommand:
+        command = super().fetch_command(subcommand)
+        if subcommand not in _WITHOUT_DATABASE and getattr(command, "needs_database", True):
+            _run_with_database(command, migrated=subcommand not in _SCHEMA_COMMANDS)
+        return command
+
+
+def _run_with_database(command: BaseCommand, *, migrated: bool) -> None:
+    """Wrap what runs after the arguments were parsed."""
+    execute = command.execute
+
+    def execute_with_database(*args: Any, **options: Any) -> str | None:
+        with database_running() as held:
+            if held is not None and migrated:
+                from memory_platform.schema import ensure_schema  # noqa: PLC0415 - needs the apps, which are loaded by now
+
+                ensure_schema()
+            try:
+                return execute(*args, **options)
+            finally:
+                _close_connections()
+
+    command.execute = execute_with_database  # type: ignore[method-assign]
+
+
+def _close_connections() -> None:
+    """Before the server may stop: a pool that still has connections would try to get them back."""
+    from django.db import connections  # noqa: PLC0415 - settings are not read before a command is known
+
+    for connection in connections.all(initialized_only=True):
+        connection.close()
+        if hasattr(connection, "close_pool"):
+            connection.close_pool()
+
+
+def run(argv: Sequence[str]) -> None:
+    """Run one command line to its end; SystemExit carries the exit code (0 fine, 1 findings or failure, 2 usage)."""
+    # Without this, SIGTERM would end Python on the spot and leave the database running.
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        CommandLine(list(argv)).execute()
+    except (EmbeddedDatabaseError, HomeError) as trouble:
+        sys.stderr.write(f"{trouble}\n")
+        raise SystemExit(FINDINGS) from None
+    except KeyboardInterrupt:
+        raise SystemExit(128 + signal.SIGINT) from None
+
+
+def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)

@@ -1,0 +1,97 @@
+"""How processes share one server: each that uses it holds a shared file lock, which the kernel lets go when the process ends,
+however it ends. Whoever gives its lease back and finds no other holder stops the server.
+
+A second lock makes starting and stopping exclusive. After a kill -9 of every user the server stays up until the next command
+finds it, uses it and stops it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memory_platform.embedded import server
+from memory_platform.embedded.errors import EmbeddedDatabaseError
+from memory_platform.embedded.places import Places, database_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to use the embedded database of a home folder; the server runs at least as long as somebody holds one."""
+
+    home: Path
+    places: Places
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The entry for Django's DATABASES."""
+        return database_settings(self.home)
+
+    def ensure_running(self) -> None:
+        """Start the server again if it died (kill -9, out of memory). Raises EmbeddedDatabaseError."""
+        with _start_lock(self.places):
+            server.ensure_running(self.places)
+
+    @property
+    def alive(self) -> bool:
+        return server.running_pid(self.places) is not None
+
+
+@contextmanager
+def lease(home: Path) -> Iterator[Lease]:
+    """Use the embedded database of a home folder: find or start the server, and stop it at the end if nobody else uses it.
+
+    Raises EmbeddedDatabaseError with a message for people.
+    """
+    places = Places.of(home)
+    _make_root(places)
+    users = os.open(places.users_lock, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        with _start_lock(places):
+            fcntl.flock(users, fcntl.LOCK_SH)
+            try:
+                server.ensure_running(places)
+            except BaseException:
+                _leave(users, places)
+                raise
+        try:
+            yield Lease(home, places)
+        finally:
+            if places.root.exists():  # the whole home may be gone: then the server ends on its own
+                with _start_lock(places):
+                    _leave(users, places)
+    finally:
+        os.close(users)
+
+
+def _leave(users: int, places: Places) -> None:
+    """Give the lease back; nobody can take a new one meanwhile, because that needs the start lock, which we hold."""
+    fcntl.flock(users, fcntl.LOCK_UN)
+    try:
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    server.stop(places)
+
+
+@contextmanager
+def _start_lock(places: Places) -> Iterator[None]:
+    descriptor = os.open(places.start_lock, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _make_root(places: Places) -> None:
+    try:
+        places.root.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+    except OSError as trouble:
+        msg = f"{places.root} cannot be made: {trouble.strerror}. Name another MEMORY_PLATFORM_HOME."
+        raise EmbeddedDatabaseError(msg) from trouble
