@@ -54,8 +54,8 @@ class AppendOnly(migrations.RunSQL):
         super().__init__(
             sql=[
                 "CREATE OR REPLACE FUNCTION memory_platform_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ "
-                "BEGIN RAISE EXCEPTION 'table %% is append-only', TG_TABLE_NAME USING ERRCODE = 'integrity_constraint_violation'; "
-                "END $$".replace("%%", "%"),
+                "BEGIN RAISE EXCEPTION 'table % is append-only', TG_TABLE_NAME USING ERRCODE = 'integrity_constraint_violation'; "
+                "END $$",
                 f'CREATE TRIGGER append_only_rows BEFORE UPDATE OR DELETE ON "{table}" '
                 "FOR EACH ROW EXECUTE FUNCTION memory_platform_append_only()",
                 f'CREATE TRIGGER append_only_table BEFORE TRUNCATE ON "{table}" '
@@ -91,7 +91,8 @@ def create_app_role(_apps: ProjectState, schema_editor: BaseDatabaseSchemaEditor
                 f"DO $$ BEGIN CREATE ROLE {APP_ROLE} NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE; "
                 "EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
             )
-        cursor.execute("SELECT pg_has_role(current_user, %s, 'MEMBER')", [APP_ROLE])
+        # SET, not MEMBER: who makes a role is its member at once, but only as administrator, without the right to become it.
+        cursor.execute("SELECT pg_has_role(current_user, %s, 'SET')", [APP_ROLE])
         if not cursor.fetchone()[0]:
             cursor.execute(f"GRANT {APP_ROLE} TO CURRENT_USER")
         cursor.execute(f"GRANT USAGE ON SCHEMA public TO {APP_ROLE}")
@@ -99,3 +100,38 @@ def create_app_role(_apps: ProjectState, schema_editor: BaseDatabaseSchemaEditor
         cursor.execute(f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {APP_ROLE}")
         cursor.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {APP_ROLE}")
         cursor.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO {APP_ROLE}")
+
+
+class GuardColumns(migrations.RunSQL):
+    """A trigger that lets an append-only row change in named columns only.
+
+    ``may_change``: columns that an UPDATE may set to anything. ``may_be_cleared``: columns that may only be emptied (NULL, '', {} or
+    an empty JSON value), which is what erasure does. Rows may be deleted: erasure again.
+    """
+
+    def __init__(self, table: str, may_change: tuple[str, ...], may_be_cleared: tuple[str, ...]) -> None:
+        self.table = table
+        self.may_change = may_change
+        self.may_be_cleared = may_be_cleared
+        free = ", ".join(f"'{name}'" for name in (*may_change, *may_be_cleared))
+        function = f"{table}_guard"
+        cleared = " OR ".join(
+            f"(NEW.{name} IS DISTINCT FROM OLD.{name} AND coalesce(to_jsonb(NEW.{name})::text, '') NOT IN ('', 'null', '\"\"', '{{}}', '[]'))"
+            for name in may_be_cleared
+        )
+        super().__init__(
+            sql=[
+                f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                f"IF to_jsonb(NEW) - ARRAY[{free}] IS DISTINCT FROM to_jsonb(OLD) - ARRAY[{free}] OR {cleared} THEN "
+                f"RAISE EXCEPTION 'rows of {table} are append-only' USING ERRCODE = 'integrity_constraint_violation'; "
+                "END IF; RETURN NEW; END $$",
+                f'CREATE TRIGGER append_only_columns BEFORE UPDATE ON "{table}" FOR EACH ROW EXECUTE FUNCTION {function}()',
+            ],
+            reverse_sql=[
+                f'DROP TRIGGER IF EXISTS append_only_columns ON "{table}"',
+                f"DROP FUNCTION IF EXISTS {function}()",
+            ],
+        )
+
+    def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
+        return self.__class__.__name__, [self.table, self.may_change, self.may_be_cleared], {}
