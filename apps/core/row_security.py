@@ -94,7 +94,7 @@ def create_app_role(_apps: ProjectState, schema_editor: BaseDatabaseSchemaEditor
         # SET, not MEMBER: who makes a role is its member at once, but only as administrator, without the right to become it.
         cursor.execute("SELECT pg_has_role(current_user, %s, 'SET')", [APP_ROLE])
         if not cursor.fetchone()[0]:
-            cursor.execute(f"GRANT {APP_ROLE} TO CURRENT_USER")
+            cursor.execute(f"GRANT {APP_ROLE} TO CURRENT_USER WITH SET TRUE")
         cursor.execute(f"GRANT USAGE ON SCHEMA public TO {APP_ROLE}")
         cursor.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {APP_ROLE}")
         cursor.execute(f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {APP_ROLE}")

@@ -1,0 +1,65 @@
+"""The only door to private text.
+
+Nothing else reads or writes the text of a Content row. Callers hand in what they were allowed to see and get text back for
+ids they hold; whether they may hold an id was decided by the scoped reads before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from apps.core import clock
+from apps.core.canonical import sha256_hex
+from apps.core.ids import new_id
+from apps.evidence.models import Content
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from uuid import UUID
+
+
+def store_texts(tenant_id: UUID, texts: Sequence[tuple[UUID, str]]) -> list[UUID]:
+    """Insert one Content row per ``(namespace id, text)`` and return their ids in the same order.
+
+    Must be called inside the tenant context; the text is kept byte for byte.
+    """
+    at = clock.now()
+    rows = []
+    for namespace_id, text in texts:
+        data = text.encode()
+        rows.append(
+            Content(
+                id=new_id(),
+                tenant_id=tenant_id,
+                namespace_id=namespace_id,
+                text=text,
+                sha256=sha256_hex(data),
+                size=len(data),
+                created_at=at,
+            )
+        )
+    Content.objects.bulk_create(rows)
+    return [row.id for row in rows]
+
+
+def store_text(tenant_id: UUID, namespace_id: UUID, text: str | None) -> UUID | None:
+    """Insert one text; None stays None."""
+    return store_texts(tenant_id, [(namespace_id, text)])[0] if text is not None else None
+
+
+def read_texts(tenant_id: UUID, ids: Iterable[UUID | None]) -> dict[UUID, str]:
+    """Texts by id; an id whose text was erased is missing from the answer."""
+    wanted = {key for key in ids if key is not None}
+    if not wanted:
+        return {}
+    return dict(Content.objects.filter(tenant_id=tenant_id, id__in=wanted).values_list("id", "text"))
+
+
+def read_text(tenant_id: UUID, content_id: UUID | None) -> str | None:
+    """One text, or None if there is none or it was erased."""
+    return None if content_id is None else read_texts(tenant_id, [content_id]).get(content_id)
+
+
+def erase_texts(tenant_id: UUID, ids: Iterable[UUID]) -> int:
+    """Delete Content rows; returns how many were there. References must have been cleared before (foreign keys refuse)."""
+    return Content.objects.filter(tenant_id=tenant_id, id__in=list(ids))._raw_delete("default")  # noqa: SLF001 - no cascade to collect

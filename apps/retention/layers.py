@@ -1,0 +1,94 @@
+"""The deletion layers: each says what it owns, clears it in chunks, and proves it is gone by another route.
+
+The app that owns the data registers its layers in AppConfig.ready(); the order of :data:`ORDER` is the order of work.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+CHUNK = 500  # rows cleared in one transaction at most
+
+# design/05: the closed list, in working order.
+ORDER = (
+    "pending_work",
+    "candidates",
+    "versions",
+    "relations",
+    "lexical_index",
+    "semantic_index",
+    "traces",
+    "caches",
+    "sources",
+    "raw_archive",
+    "dependants",
+    "git",
+    "storage",
+    "backups",
+    "downstream",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a deletion is about. ``target_id`` is the primary key (memory, event, subject, namespace) or the session's own id."""
+
+    tenant_id: UUID
+    job_id: UUID
+    kind: str
+    target_id: str
+    namespace_id: UUID
+    epoch: int
+    accepted_at: datetime
+    cover_sources: bool
+    reason_content_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """One chunk's result: rows cleared, and the cursor to go on from (None: nothing is left to clear)."""
+
+    count: int
+    cursor: str | None
+
+
+class Layer(ABC):
+    """One layer. All three methods run inside the tenant context of the target; clear() is idempotent."""
+
+    key: ClassVar[str]
+
+    @abstractmethod
+    def discover(self, target: Target) -> int:
+        """How many rows name the target."""
+
+    @abstractmethod
+    def clear(self, target: Target, cursor: str | None) -> Cleared:
+        """Clear at most CHUNK rows after the cursor."""
+
+    @abstractmethod
+    def verify(self, target: Target) -> int:
+        """Count what is left, by another query than clear() used; must be 0."""
+
+
+_layers: dict[str, Layer] = {}
+
+
+def register_layer(layer: Layer) -> None:
+    """Raises KeyError for a layer outside the closed list and ValueError for a second one of the same name."""
+    if layer.key not in ORDER:
+        raise KeyError(layer.key)
+    if layer.key in _layers:
+        msg = f"layer {layer.key} is registered twice"
+        raise ValueError(msg)
+    _layers[layer.key] = layer
+
+
+def registered_layers() -> list[Layer]:
+    """The layers that exist, in working order."""
+    return [_layers[key] for key in ORDER if key in _layers]

@@ -1,0 +1,7 @@
+"""Nouns of floor 4."""
+
+from apps.retention.models.classes import RetentionClass
+from apps.retention.models.deletions import DeletionJob, DeletionStep
+from apps.retention.models.revocations import Revocation, TargetKind
+
+__all__ = ["DeletionJob", "DeletionStep", "RetentionClass", "Revocation", "TargetKind"]

@@ -1,0 +1,6 @@
+"""Nouns of floor 7."""
+
+from apps.retrieval.models.index import IndexState, Posting, TermStat
+from apps.retrieval.models.traces import RetrievalTrace, TraceCandidate
+
+__all__ = ["IndexState", "Posting", "RetrievalTrace", "TermStat", "TraceCandidate"]

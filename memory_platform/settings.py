@@ -1,0 +1,145 @@
+"""Settings, all from the environment, each with a safe default. ``docs/settings.md`` lists them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import environ
+
+from memory_platform.embedded.places import database_settings
+from memory_platform.home import home_folder, instance_secret
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+# -- where things live and who we are -------------------------------------------------------------------------------
+
+HOME = home_folder()
+SECRET_KEY = env.str("SECRET_KEY", default="") or instance_secret("secret_key")
+DEBUG = env.bool("DEBUG", default=False)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]", "testserver"])
+
+# -- applications ----------------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "memory_platform",
+    "apps.core",
+    "apps.tenants",
+    "apps.audits",
+    "apps.jobs",
+    "apps.retention",
+    "apps.evidence",
+    "apps.memories",
+    "apps.retrieval",
+    "django.contrib.admin.apps.SimpleAdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.staticfiles",
+    "guardian",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_q",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "memory_platform.urls"
+WSGI_APPLICATION = "memory_platform.wsgi.application"
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# -- database --------------------------------------------------------------------------------------------------------
+
+# Empty: the embedded PostgreSQL under HOME, which manage.py starts and stops (memory_platform/embedded).
+DATABASE_URL = env.str("DATABASE_URL", default="")
+DATABASES = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else database_settings(HOME)}
+DATABASES["default"].update(
+    {
+        "ENGINE": "django.db.backends.postgresql",
+        "ATOMIC_REQUESTS": False,
+        "CONN_MAX_AGE": 0,
+        "OPTIONS": {
+            **DATABASES["default"].get("OPTIONS", {}),
+            "pool": {"min_size": 1, "max_size": env.int("DATABASE_POOL_SIZE", default=12), "timeout": 10},
+            "application_name": "memory-platform",
+        },
+    }
+)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# -- people ----------------------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "tenants.User"
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend", "guardian.backends.ObjectPermissionBackend"]
+ANONYMOUS_USER_NAME = None
+GUARDIAN_MONKEY_PATCH_USER = False
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+# -- language and time -----------------------------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATIC_ROOT = HOME / "static"
+
+# -- background work: django-q2 is a doorbell, the settings that make it safe are checked at start -----------------------
+
+Q_CLUSTER = {
+    "name": "memory-platform",
+    "orm": "default",
+    "workers": env.int("WORKER_PROCESSES", default=1),
+    "queue_limit": 1,
+    "bulk": 1,
+    "max_attempts": 1,
+    "ack_failures": True,
+    "timeout": 120,
+    "retry": 600,
+    "poll": 0.2,
+    "recycle": 500,
+    "save_limit": 0,
+    "catch_up": False,
+    "cache": "cluster",
+    "label": "Doorbell",
+}
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    # Cluster statistics must be seen by every process, so they live in the database.
+    "cluster": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "memory_platform_cluster_cache"},
+}
