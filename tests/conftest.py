@@ -1,0 +1,37 @@
+"""What every test shares: a real PostgreSQL, a database per test process, a fresh one after each test that commits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import TransactionTestCase
+
+from tests.databases import TestServer, close_connections, pointed_at, test_server
+
+
+@pytest.fixture(scope="session")
+def database_server() -> Iterator[TestServer]:
+    with test_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(database_server: TestServer, django_db_blocker: Any) -> Iterator[None]:
+    """Takes the place of pytest-django's own: a clone of the migrated template instead of running every migration."""
+    with django_db_blocker.unblock():
+        name = database_server.new_database()
+    try:
+        with pytest.MonkeyPatch.context() as patch, pointed_at(name):
+            patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _case: _start_afresh(database_server, name))
+            yield
+    finally:
+        database_server.drop(name)
+
+
+def _start_afresh(server: TestServer, name: str) -> None:
+    """After a test that commits: the same database, as the migrations left it."""
+    close_connections()
+    server.drop(name)
+    server.clone(name)

@@ -1,0 +1,149 @@
+"""Test databases: clones of one migrated template, on the same server that the product uses.
+
+A clone takes a fraction of a second, so each test process has its own, and a test that commits gets a new one afterwards: no
+table has to be emptied, which the append-only ones would refuse.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import psycopg
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+
+from memory_platform.commands import database_running
+from memory_platform.embedded.places import OWNER
+from memory_platform.embedded.server import superuser_connection
+
+if TYPE_CHECKING:
+    from memory_platform.embedded.leases import Lease
+
+PROJECT = Path(__file__).resolve().parent.parent
+KEPT_TEMPLATES = 3
+_LOCK = 0x6D656D74657374  # any fixed number, the same for every test process
+
+
+class TestServer:
+    """Makes and drops databases on the server of the tests."""
+
+    __test__ = False
+
+    def __init__(self, held: Lease | None) -> None:
+        self._held = held
+        self.template = f"template_{_fingerprint()}"
+
+    def admin(self) -> psycopg.Connection[Any]:
+        """An autocommit connection that may create databases: the superuser of the embedded server, else the owner itself."""
+        if self._held is not None:
+            return superuser_connection(self._held.places)
+        database = settings.DATABASES["default"]
+        return psycopg.connect(
+            host=database["HOST"],
+            port=database["PORT"] or None,
+            user=database["USER"],
+            password=database["PASSWORD"] or None,
+            dbname="postgres",
+            autocommit=True,
+        )
+
+    @property
+    def owner(self) -> str:
+        return OWNER if self._held is not None else settings.DATABASES["default"]["USER"]
+
+    def new_database(self) -> str:
+        """A fresh clone of the migrated template; the name carries our process id, so that leftovers can be told."""
+        name = f"test_{os.getpid()}_{secrets.token_hex(4)}"
+        self.clone(name)
+        return name
+
+    def clone(self, name: str) -> None:
+        with self._locked() as admin:
+            self._ensure_template(admin)
+            admin.execute(f'CREATE DATABASE "{name}" TEMPLATE "{self.template}" OWNER "{self.owner}"')
+
+    def drop(self, name: str) -> None:
+        with self.admin() as admin:
+            admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+    @contextmanager
+    def _locked(self) -> Iterator[psycopg.Connection[Any]]:
+        with self.admin() as admin:
+            admin.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+            yield admin  # closing the connection lets the lock go
+
+    def _ensure_template(self, admin: psycopg.Connection[Any]) -> None:
+        found = admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", [self.template]).fetchone()
+        if found is not None:
+            return
+        self._tidy(admin)
+        part = f"{self.template}_part"
+        admin.execute(f'DROP DATABASE IF EXISTS "{part}" WITH (FORCE)')
+        admin.execute(f'CREATE DATABASE "{part}" OWNER "{self.owner}"')
+        with pointed_at(part):
+            call_command("migrate", interactive=False, verbosity=0)
+        admin.execute(f'ALTER DATABASE "{part}" RENAME TO "{self.template}"')
+
+    def _tidy(self, admin: psycopg.Connection[Any]) -> None:
+        """Drop what dead test processes and older migrations left."""
+        names = [row[0] for row in admin.execute("SELECT datname FROM pg_database ORDER BY oid DESC").fetchall()]
+        templates = [name for name in names if re.fullmatch(r"template_[0-9a-f]{16}", name)]
+        dead = [name for name in names if (match := re.match(r"test_(\d+)_", name)) and not psutil.pid_exists(int(match[1]))]
+        for name in [*templates[KEPT_TEMPLATES:], *dead]:
+            admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+@contextmanager
+def test_server() -> Iterator[TestServer]:
+    """The server of the tests, for as long as this process needs it."""
+    with database_running() as held:
+        yield TestServer(held)
+
+
+@contextmanager
+def pointed_at(name: str) -> Iterator[None]:
+    """Django's default connection speaks to this database; afterwards every connection to it is closed."""
+    connection = connections["default"]
+    before = connection.settings_dict["NAME"]
+    close_connections()
+    _point(name)
+    try:
+        yield
+    finally:
+        close_connections()
+        _point(before)
+
+
+def close_connections() -> None:
+    for connection in connections.all(initialized_only=True):
+        connection.close()
+        connection.close_pool()
+
+
+def _point(name: str) -> None:
+    settings.DATABASES["default"]["NAME"] = name
+    connections["default"].settings_dict["NAME"] = name
+
+
+def _fingerprint() -> str:
+    """Changes with every migration file, model file and installed set of packages: whatever decides how the template looks."""
+    digest = hashlib.sha256()
+    files = [*PROJECT.glob("apps/*/migrations/*.py"), *PROJECT.glob("apps/**/*.py"), PROJECT / "requirements" / "dev.txt"]
+    files += [PROJECT / "memory_platform" / "settings.py"]
+    for file in sorted(set(files)):
+        relevant = "migrations" in file.parts or "models" in file.parts or file.name in ("apps.py", "row_security.py", "settings.py")
+        if file.exists() and (relevant or file.suffix == ".txt"):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+test_server.__test__ = False  # type: ignore[attr-defined]
