@@ -29,17 +29,6 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddField(
-            model_name="posting",
-            name="tenant",
-            field=models.ForeignKey(
-                db_constraint=False,
-                db_index=False,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to="tenants.tenant",
-            ),
-        ),
-        migrations.AddField(
             model_name="retrievaltrace",
             name="request",
             field=models.ForeignKey(
@@ -70,17 +59,6 @@ class Migration(migrations.Migration):
                 db_constraint=False,
                 db_index=False,
                 editable=False,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to="tenants.tenant",
-            ),
-        ),
-        migrations.AddField(
-            model_name="termstat",
-            name="tenant",
-            field=models.ForeignKey(
-                db_constraint=False,
-                db_index=False,
                 on_delete=django.db.models.deletion.PROTECT,
                 related_name="+",
                 to="tenants.tenant",
