@@ -5,6 +5,7 @@ A command's arguments are parsed first, so ``--help`` and wrong usage never star
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -79,15 +80,19 @@ def _run_with_database(command: BaseCommand, *, migrated: bool) -> None:
                 from memory_platform.schema import ensure_schema  # noqa: PLC0415 - needs the apps, which are loaded by now
 
                 ensure_schema()
+            command.lease = held  # type: ignore[attr-defined] - for the one that looks after the server while it runs (serve)
             try:
                 return execute(*args, **options)
             finally:
-                _close_connections()
+                # Some commands (qcluster) come back while processes of theirs still work.
+                for child in multiprocessing.active_children():
+                    child.join()
+                close_connections()
 
     command.execute = execute_with_database  # type: ignore[method-assign]
 
 
-def _close_connections() -> None:
+def close_connections() -> None:
     """Before the server may stop: a pool that still has connections would try to get them back."""
     from django.db import connections  # noqa: PLC0415 - settings are not read before a command is known
 
