@@ -5,11 +5,15 @@ logged, stored in traces and shown to other people more easily than the object i
 are numbers, public ids and JSON pointers.
 """
 
+# ruff: noqa: N818 - these are answers of the contract and carry its names
+
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)

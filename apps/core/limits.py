@@ -35,7 +35,8 @@ class Limits:
     @classmethod
     def from_settings(cls) -> Limits:
         """The limits of this installation."""
-        return cls(**{one.name: getattr(settings, PREFIX + one.name.upper(), one.default) for one in fields(cls)})
+        given: dict[str, int] = {one.name: getattr(settings, PREFIX + one.name.upper(), one.default) for one in fields(cls)}
+        return cls(**given)
 
 
 LIMITS = Limits.from_settings()

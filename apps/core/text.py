@@ -1,7 +1,7 @@
 """Rules for text that names things, and for characters that cannot be seen (design/06 Limits; ID-31, PK-05, PK-08).
 
-Keys (fact keys, labels, project keys) are compared in a folded form and must not hold anything a reader cannot see. Content is never
-changed: what is hidden in it is found, counted and, where it is shown, escaped.
+Keys (fact keys, labels, project keys) are compared in a folded form and must not hold anything a reader cannot see. Content is
+never changed: what is hidden in it is found, counted and, where it is shown, escaped.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FORMAT_RANGES = (
     (0xE0020, 0xE007F),
 )
 
-# Characters outside Cc and Cf that show nothing either: fillers, joiners, variation selectors, reserved ignorables, line separators.
+# Characters outside Cc and Cf that show nothing either: fillers, joiners, variation selectors, ignorables, line separators.
 _UNSEEN_RANGES = (
     (0x034F, 0x034F),
     (0x115F, 0x1160),
@@ -155,6 +155,8 @@ _BASIC_PLANE = 0xFFFF
 
 def fold_key(text: str) -> str:
     """The identity of a key: NFKC, case-folded, trimmed; folding a folded key changes nothing."""
+    if text.isascii():
+        return text.lower().strip()
     for _ in range(_FOLDINGS):
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).strip()
         if folded == text:
