@@ -46,6 +46,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "apps.core.api.boundary.ApiBoundary",
+    "apps.core.api.security_headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -95,6 +97,11 @@ DATABASES["default"].update(
 )
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# -- the API ---------------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {**REST_FRAMEWORK, "DEFAULT_AUTHENTICATION_CLASSES": ["apps.tenants.api.authentication.CredentialAuthentication"]}
+SPECTACULAR_SETTINGS = {**SPECTACULAR_SETTINGS, "VERSION": "1.0.0"}
+
 # -- people ----------------------------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "tenants.User"
@@ -117,7 +124,9 @@ USE_I18N = True
 USE_TZ = True
 
 STATIC_URL = "/static/"
-STATIC_ROOT = HOME / "static"
+# The web process serves the packages' own files; only a front server that reads them itself needs them collected.
+WHITENOISE_USE_FINDERS = True
+STATIC_ROOT = env.str("STATIC_ROOT", default="") or None
 
 # -- background work: django-q2 is a doorbell, the settings that make it safe are checked at start -----------------------
 
