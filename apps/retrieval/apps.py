@@ -8,3 +8,16 @@ from django.apps import AppConfig
 class RetrievalConfig(AppConfig):
     name = "apps.retrieval"
     label = "retrieval"
+
+    def ready(self) -> None:
+        import importlib.util  # TEMPORARY
+        if importlib.util.find_spec("apps.memories.targets") is None or importlib.util.find_spec("apps.memories.reads") is None:
+            return
+        from apps.memories.projections import register_projection  # noqa: PLC0415 - models are loaded by now
+        from apps.retention.layers import register_layer  # noqa: PLC0415
+        from apps.retrieval.layers import LexicalIndexLayer, TracesLayer  # noqa: PLC0415
+        from apps.retrieval.postings import LexicalProjection  # noqa: PLC0415
+
+        register_projection(LexicalProjection())
+        register_layer(LexicalIndexLayer())
+        register_layer(TracesLayer())

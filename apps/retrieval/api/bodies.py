@@ -1,0 +1,63 @@
+"""The body of POST /memory-query."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from apps.core.api.fields import choice, instant, integer, items, json_object, key, nested, text
+from apps.core.api.schema import Body
+from apps.core.limits import LIMITS
+from apps.memories.models import MemoryType
+from apps.retrieval.vocabulary import BudgetUnit, Mode, PacketFormat, Style, Trigger
+
+WINDOW_TURNS = 50
+ATTACHMENTS = 16
+BUDGET_LIMIT = 200_000
+CANDIDATES_LIMIT = 200
+
+
+class BudgetIn(Body):
+    limit: int = integer(minimum=0, maximum=BUDGET_LIMIT, default=1500, help="Room for the packet, in units.")
+    unit: BudgetUnit = choice(BudgetUnit, default=BudgetUnit.TOKENS)
+    tokenizer: str = text(max_chars=64, blank=False, default="o200k_base")
+
+
+class TurnIn(Body):
+    role: str = text(max_chars=32, blank=False)
+    content: str = text(max_bytes=LIMITS.content_bytes)
+
+
+class AttachmentIn(Body):
+    media_type: str = text(max_chars=128, blank=False)
+    content: str = text(max_bytes=LIMITS.content_bytes)
+
+
+class QueryIn(Body):
+    """A question to memory. Everything has a default; identity is never part of it."""
+
+    body_limit: ClassVar = 4 * LIMITS.body_bytes
+
+    task: str = text(max_bytes=LIMITS.content_bytes, default="")
+    question: str = text(max_bytes=LIMITS.content_bytes, default="")
+    project: str | None = key(max_chars=LIMITS.id_chars, default=None)
+    topics: tuple[str, ...] = items(key(), max_items=LIMITS.labels, default=())
+    entities: tuple[str, ...] = items(key(), max_items=LIMITS.labels, default=())
+    types: tuple[MemoryType, ...] = items(choice(MemoryType), max_items=len(MemoryType), default=())
+    fact_keys: tuple[str, ...] = items(key(), max_items=LIMITS.labels, default=())
+    environment: dict[str, object] = json_object(
+        max_bytes=LIMITS.metadata_bytes, max_keys=LIMITS.condition_keys, default_factory=dict
+    )
+    decision: str = choice("retrieve", default="retrieve", help="The caller has decided to retrieve.")
+    trigger: Trigger = choice(Trigger, default=Trigger.QUERY)
+    mode: Mode = choice(Mode, default=Mode.CURRENT)
+    as_of: datetime | None = instant(default=None)
+    window: tuple[TurnIn, ...] = items(nested(TurnIn), max_items=WINDOW_TURNS, default=())
+    attachments: tuple[AttachmentIn, ...] = items(nested(AttachmentIn), max_items=ATTACHMENTS, default=())
+    budget: BudgetIn = nested(BudgetIn, default_factory=BudgetIn)
+    max_candidates: int = integer(minimum=0, maximum=CANDIDATES_LIMIT, default=20)
+    max_items: int = integer(minimum=0, maximum=CANDIDATES_LIMIT, default=5)
+    min_revision: str | None = text(pattern=r"rev_[0-9]{1,18}", default=None)
+    wait_ms: int = integer(minimum=0, maximum=2000, default=250)
+    format: PacketFormat = choice(PacketFormat, default=PacketFormat.JSON)
+    style: Style = choice(Style, default=Style.SECTIONS)

@@ -1,0 +1,34 @@
+"""Asking for a packet and reading its trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from apps.core.api.openapi import contract
+from apps.core.api.responses import respond
+from apps.core.api.schema import Query
+from apps.retrieval.api.bodies import QueryIn
+from apps.retrieval.packet import Packet
+from apps.retrieval.pipeline import Question, answer_query
+from apps.retrieval.traces import TraceView, get_trace
+from apps.tenants.api.views import AgentRequest, GovernedView
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+
+class MemoryQuery(GovernedView):
+    operation: ClassVar = {"POST": "memory:read"}
+
+    @contract(request=QueryIn, answers={200: Packet}, problems=(409,), summary="Ask for a bounded, authorised, explained packet")
+    def post(self, request: AgentRequest) -> HttpResponse:
+        return respond(answer_query(request.access, Question.from_body(QueryIn.parse(request))))
+
+
+class Trace(GovernedView):
+    operation: ClassVar = {"GET": "traces:read"}
+
+    @contract(answers={200: TraceView}, summary="Why a packet holds what it holds")
+    def get(self, request: AgentRequest, trace_id: str) -> HttpResponse:
+        Query.parse(request)
+        return respond(get_trace(request.access, trace_id))

@@ -1,0 +1,132 @@
+"""Deletion layers owned by retrieval: the lexical index and the traces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, ClassVar
+
+from django.db import connection
+from django.db.models import Q
+
+from apps.evidence.content import erase_texts
+from apps.memories.models import MemoryVersion
+from apps.retention.layers import CHUNK, Cleared, Layer, Target
+from apps.retrieval.models import Posting, RetrievalTrace, TraceCandidate
+from apps.retrieval.models.index import Layer as IndexLayer
+from apps.retrieval.targets import covered_memories
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+
+class LexicalIndexLayer(Layer):
+    """Postings of the target's memories in all generations, and their share of the statistics."""
+
+    key: ClassVar[str] = "lexical_index"
+
+    def discover(self, target: Target) -> int:
+        return Posting.objects.filter(tenant_id=target.tenant_id, memory_id__in=covered_memories(target)).count()
+
+    def clear(self, target: Target, cursor: str | None) -> Cleared:
+        """Remove the postings of one chunk of memories; the counts go down with the rows that were really there."""
+        memories = covered_memories(target).filter(id__gt=cursor) if cursor else covered_memories(target)
+        ids = list(memories.order_by("id").values_list("id", flat=True)[: CHUNK // 10])
+        if not ids:
+            return Cleared(0, None)
+        with connection.cursor() as db:
+            db.execute(
+                "DELETE FROM retrieval_posting WHERE tenant_id = %s AND memory_id = ANY(%s) "
+                "RETURNING namespace_id, generation, layer, term, memory_id, version",
+                [target.tenant_id, ids],
+            )
+            rows = db.fetchall()
+        _lower_statistics(target.tenant_id, rows)
+        return Cleared(len(rows), str(ids[-1]))
+
+    def verify(self, target: Target) -> int:
+        """Counted from the versions' side instead of the memories'."""
+        versions = MemoryVersion.objects.filter(tenant_id=target.tenant_id, memory__in=covered_memories(target))
+        return Posting.objects.filter(
+            tenant_id=target.tenant_id, memory_id__in=versions.values("memory_id"), version__in=versions.values("version")
+        ).count()
+
+
+def _lower_statistics(tenant_id: UUID, rows: list[tuple[UUID, int, int, int, UUID, int]]) -> None:
+    terms = Counter((namespace, generation, layer, term) for namespace, generation, layer, term, _, _ in rows)
+    documents: Counter[tuple[UUID, int]] = Counter()
+    for namespace, layer, _, _ in {(row[0], row[2], row[4], row[5]) for row in rows}:
+        documents[(namespace, layer)] += 1
+    with connection.cursor() as db:
+        for (namespace, generation, layer, term), count in sorted(terms.items(), key=lambda item: (str(item[0][0]), item[0][1:])):
+            db.execute(
+                "UPDATE retrieval_termstat SET documents = documents - %s "
+                "WHERE tenant_id = %s AND generation = %s AND namespace_id = %s AND layer = %s AND term = %s",
+                [count, tenant_id, generation, namespace, layer, term],
+            )
+        db.execute(
+            "DELETE FROM retrieval_termstat WHERE tenant_id = %s AND namespace_id = ANY(%s) AND documents <= 0",
+            [tenant_id, list({key[0] for key in terms})],
+        )
+        for (namespace, layer), count in sorted(documents.items(), key=lambda item: (str(item[0][0]), item[0][1])):
+            column = "documents" if layer == IndexLayer.CURRENT else "history_documents"
+            db.execute(
+                f"UPDATE retrieval_indexstate SET {column} = greatest({column} - %s, 0) WHERE tenant_id = %s AND namespace_id = %s",  # noqa: S608 - one of two names above
+                [count, tenant_id, namespace],
+            )
+
+
+class TracesLayer(Layer):
+    """The words of every question that looked at the target, and the candidate rows that name it."""
+
+    key: ClassVar[str] = "traces"
+
+    def discover(self, target: Target) -> int:
+        return self._candidates(target).count() + self._requests(target).count()
+
+    def clear(self, target: Target, cursor: str | None) -> Cleared:
+        """Words first, then rows: the rows are what leads to the words."""
+        traces = list(self._requests(target).order_by("id").values_list("id", "request_id")[:CHUNK])
+        if traces:
+            RetrievalTrace.objects.filter(tenant_id=target.tenant_id, id__in=[key for key, _ in traces]).update(request=None)
+            erase_texts(target.tenant_id, [request for _, request in traces])
+            return Cleared(len(traces), "requests")
+        ids = list(self._candidates(target).order_by("id").values_list("id", flat=True)[:CHUNK])
+        if not ids:
+            return Cleared(0, None)
+        self._strip_lanes(target, ids)
+        TraceCandidate.objects.filter(tenant_id=target.tenant_id, id__in=ids).delete()
+        return Cleared(len(ids), "candidates")
+
+    def verify(self, target: Target) -> int:
+        """Counted through the traces' lanes as well as their rows."""
+        names = [str(key) for key in covered_memories(target).values_list("id", flat=True)]
+        with connection.cursor() as db:
+            db.execute(
+                "SELECT count(*) FROM retrieval_tracecandidate WHERE tenant_id = %s AND memory_id::text = ANY(%s)",
+                [target.tenant_id, names],
+            )
+            return int(db.fetchone()[0]) + self._requests(target).count()
+
+    def _candidates(self, target: Target) -> TraceCandidate.objects:  # type: ignore[name-defined]
+        return TraceCandidate.objects.filter(tenant_id=target.tenant_id, memory_id__in=covered_memories(target).values("id"))
+
+    def _requests(self, target: Target) -> RetrievalTrace.objects:  # type: ignore[name-defined]
+        named = Q(candidates__memory_id__in=covered_memories(target).values("id"))
+        own = {
+            "session": Q(session_id=target.target_id),
+            "subject": Q(subject_id=target.target_id),
+        }.get(target.kind)
+        reach = named | own if own is not None else named
+        return RetrievalTrace.objects.filter(reach, tenant_id=target.tenant_id).exclude(request=None).distinct()
+
+    def _strip_lanes(self, target: Target, candidate_ids: list[UUID]) -> None:
+        """Take the target's ids out of the lanes of the traces that hold them."""
+        rows = TraceCandidate.objects.filter(tenant_id=target.tenant_id, id__in=candidate_ids).values_list("trace_id", "memory_id")
+        gone: dict[UUID, set[str]] = {}
+        for trace_id, memory_id in rows:
+            gone.setdefault(trace_id, set()).add(str(memory_id))
+        for trace in RetrievalTrace.objects.filter(tenant_id=target.tenant_id, id__in=list(gone)):
+            trace.lanes = {lane: [key for key in keys if key not in gone[trace.id]] for lane, keys in trace.lanes.items()}
+            trace.save(update_fields=["lanes"])
+
+

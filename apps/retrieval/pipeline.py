@@ -1,0 +1,237 @@
+"""One query from question to packet (design/04 Pipeline): scope, recall, authority, then the pure rules, then the trace.
+
+Everything is read in one transaction of the caller's tenant. What decides is pure (apps.retrieval.selection); this module only fetches
+what those rules need, in the order in which access must be decided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from django.db import connection
+
+from apps.core import clock
+from apps.core.errors import RevisionUnavailable
+from apps.core.ids import parse_public_id, public_id
+from apps.evidence.content import read_texts
+from apps.memories.labels import resolve_hints
+from apps.memories.reads import readable_memories
+from apps.retrieval.applicability import describe
+from apps.retrieval.authority import candidates, grounds
+from apps.retrieval.context import Attachment, Budget, QueryContext, Turn
+from apps.retrieval.packet import BudgetOut, Conflict, ConflictMember, Omitted, Packet, TriageOut, Warning, item_of
+from apps.retrieval.recall import Recalled, recall
+from apps.retrieval.relevance import RelevanceRule, passes
+from apps.retrieval.selection import Selection, select
+from apps.retrieval.traces import TraceNote, write_trace
+from apps.retrieval.vocabulary import RULE_VERSION, Outcome, Profile, Trigger, WarningCode
+from apps.tenants.models import Scope
+from apps.tenants.transactions import revision_token, tenant_transaction
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from apps.retrieval.api.bodies import QueryIn
+    from apps.retrieval.context import Candidate
+    from apps.tenants.access import Access, NamespaceGrant
+
+OVERFETCH = 5  # recalled rows per wanted candidate: the hard filters run afterwards
+MOST_RECALLED = 4_000
+CONFLICT_EXPLANATION = "Sources, conditions or times do not decide which of these holds. Verify before relying on any of them."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a caller asked, parsed; the server adds who asks and when."""
+
+    body: QueryIn
+
+    @classmethod
+    def from_body(cls, body: QueryIn) -> Question:
+        return cls(body=body)
+
+
+def answer_query(access: Access, question: Question) -> Packet:
+    """Answer one query with a packet and leave a trace.
+
+    Raises NotFound for a project that is unknown or unreadable, and RevisionUnavailable for a ``min_revision`` that this database has
+    not reached. An empty packet is a good answer.
+    """
+    body = question.body
+    project = access.project_namespace(body.project) if body.project is not None else _only_project(access)
+    asked_at = clock.now()
+    with tenant_transaction(access):
+        revision = _snapshot(access.tenant_id)
+        if body.min_revision is not None and int(body.min_revision.removeprefix("rev_")) > revision:
+            raise RevisionUnavailable
+        hints, unknown = resolve_hints(access.tenant_id, topics=body.topics, entities=body.entities)
+        context = _context(access, body, project, hints, asked_at, revision)
+        watch = clock.monotonic()
+        recalled, rows = _fetch(access, context)
+        fetched = clock.monotonic()
+        selection = select(context, rows, recalled.known, rule=_rule(access))
+        outcome = _outcome(access, context, selection, project)
+        conflicts = _conflicts(access, selection)
+        decided = clock.monotonic()
+        note = TraceNote(
+            decision="RETRIEVE",
+            outcome=outcome,
+            revision=revision,
+            funnel={
+                "recall": len(recalled.found),
+                "authority": len(rows),
+                "chosen": len(selection.chosen),
+                "rejected": len(selection.rejected),
+            },
+            timings_ms={"fetch": round(1000 * (fetched - watch), 2), "decide": round(1000 * (decided - fetched), 2)},
+            project_id=project.project_id if project else None,
+        )
+        trace_id = write_trace(access, context, recalled, selection, note)
+    warnings = [Warning(warning.code, warning.detail, warning.memory_id) for warning in selection.warnings]
+    warnings += [Warning(WarningCode.UNKNOWN_LABEL, f"No {kind} is called {label}.") for kind, label in unknown]
+    return _packet(context, selection, conflicts, warnings, outcome, revision, trace_id)
+
+
+def _only_project(access: Access) -> NamespaceGrant | None:
+    """Without a project in the body: the delegation's project if it names exactly one and the caller may read it."""
+    grants = [grant for grant in access.namespaces if grant.scope == Scope.PROJECT and grant.read]
+    return grants[0] if len(access.projects) == 1 and len(grants) == 1 else None
+
+
+def _snapshot(tenant_id: UUID) -> int:
+    """The revision this answer speaks for. A trace need not survive a power cut, so its commit does not wait for the disk."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT revision, set_config('synchronous_commit', 'off', true) FROM tenants_tenant WHERE id = %s", [tenant_id])
+        return int(cursor.fetchone()[0])
+
+
+def _context(  # noqa: PLR0913 - the parts of a context
+    access: Access,
+    body: QueryIn,
+    project: NamespaceGrant | None,
+    hints: tuple[tuple[str, ...], tuple[str, ...]],
+    asked_at: datetime,
+    revision: int,
+) -> QueryContext:
+    within = [grant for grant in access.namespaces if grant.read and (grant.scope != Scope.PROJECT or grant == project)]
+    return QueryContext(
+        tenant_id=access.tenant_id,
+        namespaces=frozenset(grant.id for grant in within),
+        as_of=body.as_of or asked_at,
+        asked_at=asked_at,
+        project=project.scope_id if project else None,
+        subject=access.subject,
+        task=body.task,
+        question=body.question,
+        topics=hints[0],
+        entities=hints[1],
+        types=frozenset(body.types),
+        fact_keys=body.fact_keys,
+        environment=body.environment,  # type: ignore[arg-type] - checked JSON
+        decision=body.decision,
+        trigger=body.trigger,
+        mode=body.mode,
+        window=tuple(Turn(role=turn.role, content=turn.content) for turn in body.window),
+        attachments=tuple(Attachment(media_type=a.media_type, content=a.content) for a in body.attachments),
+        budget=Budget(limit=body.budget.limit, unit=body.budget.unit, tokenizer=body.budget.tokenizer),
+        max_candidates=body.max_candidates,
+        max_items=body.max_items,
+        format=body.format,
+        style=body.style,
+        profile=Profile(str(access.settings.get("lexical_profile", Profile.IDF))),
+        snapshot_revision=revision,
+        rule_version=RULE_VERSION,
+    )
+
+
+def _rule(access: Access) -> RelevanceRule:
+    share = access.settings.get("relevance_share")
+    return RelevanceRule(share=int(str(share))) if share is not None else RelevanceRule()
+
+
+def _fetch(access: Access, context: QueryContext) -> tuple[Recalled, list[Candidate]]:
+    """Recall and authority read. Where the authority threw out so much that the wanted candidates could be missing, recall reaches deeper."""
+    limit = max(OVERFETCH * context.max_candidates, 1)
+    while True:
+        recalled = recall(context, limit=limit)
+        rows = candidates(access, context, recalled.found)
+        if not recalled.full or len(rows) >= context.max_candidates or limit >= MOST_RECALLED:
+            return recalled, rows
+        limit = min(limit * OVERFETCH, MOST_RECALLED)
+
+
+def _outcome(access: Access, context: QueryContext, selection: Selection, project: NamespaceGrant | None) -> str:
+    """``filtered_by_scope`` only for what the caller may read in another of their own projects: a flag, no count, no id (C21)."""
+    if selection.outcome != Outcome.NO_MATCH or project is None or context.trigger != Trigger.QUERY or not context.text:
+        return selection.outcome
+    others = frozenset(grant.id for grant in access.namespaces if grant.scope == Scope.PROJECT and grant.read) - {project.id}
+    if not others:
+        return selection.outcome
+    elsewhere = recall(replace(context, namespaces=others, fact_keys=()), limit=context.max_candidates)
+    related = [row for row in elsewhere.found if row.lanes]
+    rule = _rule(access)
+    for candidate in candidates(access, replace(context, namespaces=others), related):
+        if passes(rule, elsewhere.known, candidate.recall, policy=candidate.retrieval_policy):
+            return Outcome.FILTERED_BY_SCOPE
+    return selection.outcome
+
+
+def _conflicts(access: Access, selection: Selection) -> list[Conflict]:
+    """The open conflicts that the packet touches, each with every member the caller may read."""
+    sets = {row.candidate.conflict_id: row.candidate.fact_key for row in selection.chosen if row.candidate.conflict_id}
+    if not sets:
+        return []
+    keys = [key for key in (parse_public_id("cfl", name) for name in sets) if key is not None]
+    members = list(
+        readable_memories(access).filter(conflict_set_id__in=keys).select_related("head").order_by("conflict_set_id", "id")
+    )
+    heads = [member.head for member in members if member.head is not None]
+    texts = read_texts(access.tenant_id, [head.content_id for head in heads])
+    sources = grounds(access, heads)
+    found: dict[str, list[ConflictMember]] = {}
+    for member in members:
+        if member.head is None or member.conflict_set_id is None or member.head.content_id not in texts:
+            continue
+        found.setdefault(public_id("cfl", member.conflict_set_id), []).append(
+            ConflictMember(
+                memory_id=public_id("mem", member.id),
+                version=member.version,
+                content=texts[member.head.content_id],
+                valid_from=member.head.valid_from if member.head.effective else None,
+                source_refs=list(sources[member.head.id][0]) if member.head.id in sources else [],
+            )
+        )
+    return [Conflict(name, sets[name], rows, CONFLICT_EXPLANATION) for name, rows in found.items()]
+
+
+def _packet(  # noqa: PLR0913 - the parts of a packet
+    context: QueryContext,
+    selection: Selection,
+    conflicts: list[Conflict],
+    warnings: list[Warning],
+    outcome: str,
+    revision: int,
+    trace_id: UUID,
+) -> Packet:
+    report = selection.budget
+    return Packet(
+        decision="RETRIEVE",
+        outcome=outcome,
+        snapshot_revision=revision_token(revision),
+        as_of=context.as_of,
+        items=[
+            item_of(row, rank=rank, applicability=describe(row.candidate.conditions), rule_version=context.rule_version)
+            for rank, row in enumerate(selection.chosen, start=1)
+        ],
+        conflicts=conflicts,
+        warnings=warnings,
+        omitted=[Omitted(row.candidate.public_id, row.reason) for row in selection.omitted],
+        truncated_by_budget=selection.truncated,
+        budget=BudgetOut(report.limit, report.used, report.unit, report.tokenizer, report.exact),
+        text=selection.text,
+        clarification=None,
+        triage=TriageOut("RETRIEVE", None, {}),
+        trace_id=public_id("trc", trace_id),
+    )

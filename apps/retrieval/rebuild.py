@@ -1,0 +1,129 @@
+"""Rebuilding the index of a namespace as a new generation, while the old one answers.
+
+The flip is one row: recall reads the generation from the namespace's state. Nothing is lost if a rebuild dies half-way; the next one
+starts over and removes what was left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.db import connection
+
+from apps.audits import log as audit
+from apps.core import clock
+from apps.core.isolation import tenant_context
+from apps.memories.models import Memory
+from apps.memories.reads import indexed_texts
+from apps.retrieval.analysis import ANALYSIS_VERSION
+from apps.retrieval.models import IndexState
+from apps.retrieval.models.index import Layer
+from apps.retrieval.postings import current_versions, index_state, tenant_key, text_terms
+from apps.tenants.models import Namespace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from apps.tenants.access import Access
+
+_CHUNK = 500  # memories read at a time
+_LAST_GENERATION = 32_000  # of a small integer; counting starts over
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What one namespace's new generation holds."""
+
+    namespace_id: UUID
+    generation: int
+    memories: int
+    postings: int
+
+
+def rebuild_namespace(access: Access, namespace_id: UUID, *, progress: Callable[[int], None] = lambda _: None) -> Rebuilt:
+    """Write a new generation for one namespace and flip to it.
+
+    Writers of the namespace wait while it runs (its row is locked), readers do not. ``progress`` is told the number of memories
+    done so far. Raises Namespace.DoesNotExist for a namespace of another tenant.
+    """
+    with tenant_context(access.tenant_id):
+        Namespace.objects.select_for_update().get(tenant_id=access.tenant_id, pk=namespace_id)
+        state = index_state(access.tenant_id, namespace_id)
+        generation = state.generation % _LAST_GENERATION + 1
+        _drop(access.tenant_id, namespace_id, keep=state.generation)
+        key = tenant_key(access.tenant_id)
+        done = postings = documents = history = 0
+        after: UUID | None = None
+        while True:
+            memories = Memory.objects.filter(tenant_id=access.tenant_id, namespace_id=namespace_id).exclude(state=Memory.State.REVOKED)
+            batch = list((memories.filter(id__gt=after) if after else memories).order_by("id")[:_CHUNK])
+            if not batch:
+                break
+            rows: list[tuple[int, int, UUID, int]] = []
+            texts = indexed_texts(access.tenant_id, [memory.id for memory in batch])
+            for memory in batch:
+                versions = texts.get(memory.id, [])
+                current = current_versions(memory, [version for version, _ in versions])
+                for version, text in versions:
+                    layer = Layer.CURRENT if version.version in current else Layer.HISTORY
+                    documents += layer == Layer.CURRENT
+                    history += layer == Layer.HISTORY
+                    rows += [(int(layer), term, memory.id, version.version) for term in text_terms(key, text)]
+            _insert(access.tenant_id, namespace_id, generation, rows)
+            postings += len(rows)
+            done += len(batch)
+            after = batch[-1].id
+            progress(done)
+        _count(access.tenant_id, namespace_id, generation)
+        IndexState.objects.filter(pk=state.pk).update(
+            generation=generation,
+            analysis_version=str(ANALYSIS_VERSION),
+            documents=documents,
+            history_documents=history,
+            rebuilt_at=clock.now(),
+        )
+        _drop(access.tenant_id, namespace_id, keep=generation)
+        audit.record(
+            access,
+            "index.rebuilt",
+            "namespace",
+            str(namespace_id),
+            namespace_id=namespace_id,
+            counts={"memories": done, "postings": postings, "generation": generation},
+        )
+    return Rebuilt(namespace_id, generation, done, postings)
+
+
+def _insert(tenant_id: UUID, namespace_id: UUID, generation: int, rows: list[tuple[int, int, UUID, int]]) -> None:
+    if not rows:
+        return
+    layers, terms, memories, versions = (list(column) for column in zip(*rows, strict=True))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO retrieval_posting (tenant_id, generation, namespace_id, layer, term, memory_id, version) "
+            "SELECT %s, %s, %s, r.layer, r.term, r.memory_id, r.version "
+            "FROM unnest(%s::smallint[], %s::bigint[], %s::uuid[], %s::int[]) AS r(layer, term, memory_id, version)",
+            [tenant_id, generation, namespace_id, layers, terms, memories, versions],
+        )
+
+
+def _count(tenant_id: UUID, namespace_id: UUID, generation: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO retrieval_termstat (tenant_id, generation, namespace_id, layer, term, documents) "
+            "SELECT tenant_id, generation, namespace_id, layer, term, count(*) FROM retrieval_posting "
+            "WHERE tenant_id = %s AND generation = %s AND namespace_id = %s GROUP BY 1, 2, 3, 4, 5",
+            [tenant_id, generation, namespace_id],
+        )
+
+
+def _drop(tenant_id: UUID, namespace_id: UUID, *, keep: int) -> None:
+    with connection.cursor() as cursor:
+        for table in ("retrieval_posting", "retrieval_termstat"):
+            cursor.execute(
+                f"DELETE FROM {table} WHERE tenant_id = %s AND namespace_id = %s AND generation <> %s",  # noqa: S608 - two fixed names
+                [tenant_id, namespace_id, keep],
+            )
+

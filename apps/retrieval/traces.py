@@ -1,0 +1,207 @@
+"""Writing and reading traces: what a query saw, what it chose and why not the rest. Ids and codes only (TC-01, TC-08)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection
+
+from apps.core.errors import NotFound
+from apps.core.ids import new_id, parse_public_id, public_id
+from apps.evidence.content import store_text
+from apps.retrieval.models import RetrievalTrace, TraceCandidate
+from apps.retrieval.ranking import components
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from apps.retrieval.context import QueryContext
+    from apps.retrieval.recall import Recalled
+    from apps.retrieval.selection import Selection
+    from apps.tenants.access import Access
+
+DEFAULT_WINDOW_DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class TraceNote:
+    """What only the pipeline knows about a query besides context, recall and selection."""
+
+    decision: str
+    outcome: str
+    revision: int
+    funnel: dict[str, int]
+    timings_ms: dict[str, float]
+    project_id: UUID | None
+
+
+def write_trace(access: Access, context: QueryContext, recalled: Recalled, selection: Selection, note: TraceNote) -> UUID:
+    """Insert the trace of one query in its transaction; returns its key.
+
+    The words of the question go into a Content row of the first namespace of the caller, so that they die with their subject.
+    """
+    days = access.settings.get("trace_days", DEFAULT_WINDOW_DAYS)
+    trace = RetrievalTrace(
+        id=new_id(),
+        tenant_id=access.tenant_id,
+        at=context.asked_at,
+        as_of=context.as_of,
+        actor_id=access.actor_id,
+        actor=access.actor,
+        subject_id=access.subject_id,
+        session_id=access.session_id or "",
+        project_id=note.project_id,
+        request_id=_store_request(access, context),
+        mode=context.mode,
+        trigger=context.trigger,
+        decision=note.decision,
+        outcome=note.outcome,
+        namespaces=sorted(context.namespaces),
+        window_roles=[turn.role[:32] for turn in context.window],
+        lanes=_lanes(recalled),
+        funnel=note.funnel,
+        warnings=sorted({warning.code for warning in selection.warnings}),
+        budget=selection.budget_report,
+        rule_version=context.rule_version,
+        snapshot_revision=note.revision,
+        timings_ms=note.timings_ms,
+        expires_at=context.asked_at + timedelta(days=int(str(days))),
+    )
+    trace.save(force_insert=True)
+    _insert_candidates(access.tenant_id, trace.id, selection)
+    return trace.id
+
+
+def _store_request(access: Access, context: QueryContext) -> UUID | None:
+    if not access.readable:
+        return None
+    words = {
+        "task": context.task,
+        "question": context.question,
+        "window": [{"role": turn.role, "content": turn.content} for turn in context.window],
+        "attachments": [{"media_type": a.media_type, "content": a.content} for a in context.attachments],
+        "environment": dict(context.environment),
+    }
+    if not any((context.task.strip(), context.question.strip(), context.window, context.attachments, context.environment)):
+        return None
+    return store_text(access.tenant_id, access.readable[0], json.dumps(words, ensure_ascii=False))
+
+
+def _lanes(recalled: Recalled) -> dict[str, list[str]]:
+    lanes: dict[str, list[tuple[int, str]]] = {}
+    for row in recalled.found:
+        for lane, rank in row.lanes.items():
+            lanes.setdefault(lane.value, []).append((rank, str(row.memory_id)))
+    return {lane: list(dict.fromkeys(key for _, key in sorted(rows))) for lane, rows in sorted(lanes.items())}
+
+
+def _insert_candidates(tenant_id: UUID, trace_id: UUID, selection: Selection) -> None:
+    rows: list[tuple[UUID, int, int, bool, str, str]] = []
+    for place, judged in enumerate(selection.chosen, start=1):
+        rows.append(
+            (judged.candidate.memory_id, judged.candidate.version, place, True, "", json.dumps(components(judged), default=str))
+        )
+    for place, lost in enumerate(selection.rejected, start=len(rows) + 1):
+        rows.append(
+            (
+                lost.candidate.memory_id,
+                lost.candidate.version,
+                min(place, 32_767),
+                False,
+                lost.reason.value,
+                json.dumps({"stage": lost.stage.value}),
+            )
+        )
+    if not rows:
+        return
+    columns = list(zip(*rows, strict=True))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO retrieval_tracecandidate (id, tenant_id, trace_id, memory_id, version, position, chosen, reason, components) "
+            "SELECT c.id, %s, %s, c.memory_id, c.version, c.position, c.chosen, c.reason, c.components "
+            "FROM unnest(%s::uuid[], %s::uuid[], %s::int[], %s::smallint[], %s::bool[], %s::text[], %s::jsonb[]) "
+            "AS c(id, memory_id, version, position, chosen, reason, components)",
+            [tenant_id, trace_id, [new_id() for _ in rows], *(list(column) for column in columns)],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TraceView:
+    """A trace as its owner reads it."""
+
+    trace_id: str
+    at: datetime
+    as_of: datetime
+    mode: str
+    trigger: str
+    decision: str
+    outcome: str
+    namespaces: list[dict[str, str]]
+    window_roles: list[str]
+    lanes: dict[str, list[str]]
+    funnel: dict[str, int]
+    candidates: list[dict[str, Any]]
+    chosen: list[dict[str, Any]]
+    warnings: list[str]
+    budget: dict[str, Any]
+    rule_version: str
+    snapshot_revision: str
+    timings_ms: dict[str, float]
+
+
+def get_trace(access: Access, trace_id: str) -> TraceView:
+    """One trace of the caller's own subject. Raises NotFound for an unknown, foreign or unreadable one alike.
+
+    Whoever speaks for the subject may read the subject's traces; a caller without a subject reads its own only.
+    """
+    key = parse_public_id("trc", trace_id)
+    trace = (
+        RetrievalTrace.objects.filter(tenant_id=access.tenant_id, id=key, subject_id=access.subject_id).first()
+        if key is not None
+        else None
+    )
+    if trace is None or (access.subject_id is None and trace.actor_id != access.actor_id):
+        raise NotFound
+    if not set(trace.namespaces) <= set(access.readable):
+        raise NotFound  # a token for less may not learn what a token for more has seen
+    rows = list(TraceCandidate.objects.filter(tenant_id=access.tenant_id, trace_id=trace.id).order_by("position", "id"))
+    grants = access.by_id
+    return TraceView(
+        trace_id=public_id("trc", trace.id),
+        at=trace.at,
+        as_of=trace.as_of,
+        mode=trace.mode,
+        trigger=trace.trigger,
+        decision=trace.decision,
+        outcome=trace.outcome,
+        namespaces=[{"scope": grants[n].scope, "scope_id": grants[n].scope_id} for n in trace.namespaces],
+        window_roles=trace.window_roles,
+        lanes={lane: [_memory_name(name) for name in names] for lane, names in trace.lanes.items()},
+        funnel=trace.funnel,
+        candidates=[
+            {
+                "memory_id": public_id("mem", row.memory_id),
+                "version": row.version,
+                "chosen": row.chosen,
+                "reason": row.reason or None,
+                "components": row.components,
+            }
+            for row in rows
+        ],
+        chosen=[{"memory_id": public_id("mem", row.memory_id), "version": row.version} for row in rows if row.chosen],
+        warnings=trace.warnings,
+        budget=trace.budget,
+        rule_version=trace.rule_version,
+        snapshot_revision=f"rev_{trace.snapshot_revision}",
+        timings_ms=trace.timings_ms,
+    )
+
+
+def _memory_name(key: str) -> str:
+    from uuid import UUID  # noqa: PLC0415 - only here at run time
+
+    return public_id("mem", UUID(key))
