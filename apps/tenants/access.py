@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from apps.core.errors import NotFound, OperationNotGranted
-from apps.tenants.models import Scope
+from apps.tenants.models import Operation, Scope
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -77,9 +77,15 @@ class Access:
     def by_id(self) -> dict[UUID, NamespaceGrant]:
         return {grant.id: grant for grant in self.namespaces}
 
+    def has(self, operation: str) -> bool:
+        """May the caller do this at all? A host credential that speaks for nobody can only delegate, whatever it may pass on."""
+        if self.actor_kind == ActorKind.AGENT and self.subject_id is None and operation != Operation.DELEGATE:
+            return False
+        return operation in self.operations
+
     def require(self, operation: str) -> None:
-        """Raise OperationNotGranted unless the credential has the operation. Checked before anything is read."""
-        if operation not in self.operations:
+        """Raise OperationNotGranted unless the caller has the operation. Checked before anything is read."""
+        if not self.has(operation):
             raise OperationNotGranted
 
     def namespace_for(self, scope: str, scope_id: str | None) -> NamespaceGrant:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from django.db import connection, transaction
 from apps.core.isolation import tenant_context
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from uuid import UUID
 
     from apps.tenants.access import Access
