@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 _LOOK_EVERY = 0.02  # seconds
 _RECOVERY_NOTICE_AFTER = 5.0
 _RECOVERY_DEADLINE = 900.0  # a large database replays its log after a crash; giving up early would only start that again
+_SOCKET_DEADLINE = 5.0
 _STRAYS_DEADLINE = 20.0
 _FAST_STOP_DEADLINE = 60.0
 _IMMEDIATE_STOP_DEADLINE = 10.0
@@ -151,15 +152,20 @@ def _start(places: Places, account: Account) -> None:
 def _becomes_reachable(places: Places, pid: int) -> bool:
     """Wait while the server starts, recovers or stops; True once it takes connections, False if it is gone or unreachable."""
     begun = time.monotonic()
+    ready_since: float | None = None
     noticed = False
     while time.monotonic() - begun < _RECOVERY_DEADLINE:
         _collect_children()
         if not _is_alive(pid):
             return False
         if _recorded_pid(places) == pid and _recorded_status(places) == "ready":
-            return _answers(places)
+            if _answers(places):
+                return True
+            ready_since = ready_since or time.monotonic()
+            if not (places.socket_folder / socket_name()).exists() and time.monotonic() - ready_since > _SOCKET_DEADLINE:
+                return False
         if not noticed and time.monotonic() - begun > _RECOVERY_NOTICE_AFTER:
-            logger.warning("the database server is still starting (after a crash it replays its log first)")
+            logger.warning("waiting for the database server (after a crash it replays its log before it answers)")
             noticed = True
         time.sleep(_LOOK_EVERY)
     msg = f"the database server (process {pid}) was not ready within {_RECOVERY_DEADLINE:.0f} s. Look at {places.log}."
@@ -167,14 +173,16 @@ def _becomes_reachable(places: Places, pid: int) -> bool:
 
 
 def _answers(places: Places) -> bool:
+    """Whether it takes a connection now; a refusal that waiting does not cure raises EmbeddedDatabaseError."""
     try:
         superuser_connection(places).close()
     except psycopg.OperationalError as trouble:
-        # Anything but "no such socket" is a server that is there and says no; that is for a person to read.
-        if (places.socket_folder / socket_name()).exists() and "refused" not in str(trouble):
-            msg = f"the database server refuses us: {str(trouble).strip()}"
-            raise EmbeddedDatabaseError(msg) from trouble
-        return False
+        said = str(trouble).strip()
+        # Starting up, shutting down, recovering; or nobody listens yet (any more).
+        if "the database system is" in said or "FATAL" not in said:
+            return False
+        msg = f"the database server refuses us: {said}"
+        raise EmbeddedDatabaseError(msg) from trouble
     return True
 
 
