@@ -6,6 +6,7 @@ from pathlib import Path
 
 import environ
 
+from apps.core.api.configuration import REST_FRAMEWORK, SPECTACULAR_SETTINGS
 from memory_platform.embedded.places import database_settings
 from memory_platform.home import home_folder, instance_secret
 
