@@ -11,7 +11,9 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.views import APIView
 
 from apps.core.api import rate_limit
+from apps.core.api.openapi import ContractSchema
 from apps.core.api.parsers import StrictJsonParser
+from apps.core.api.problems import exception_handler
 from apps.core.api.responses import JsonRenderer
 from apps.core.errors import MethodNotAllowed, NotAuthenticated, NotFound
 from apps.core.limits import LIMITS
@@ -46,9 +48,13 @@ class ApiView(APIView):
     throttle_classes = ()
     content_negotiation_class = OnlyJson
     metadata_class = None
+    schema = ContractSchema()
     http_method_names: ClassVar[list[str]] = ["get", "head", "post", "put", "patch", "delete"]
 
     allowance: rate_limit.Allowance | None = None
+
+    def get_exception_handler(self) -> Any:
+        return exception_handler
 
     def get_authenticators(self) -> list[Any]:
         return [] if self.anonymous else list(super().get_authenticators())
