@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from django.core.wsgi import get_wsgi_application
+from apps.core.api.wsgi import get_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_platform.settings")
 
-application = get_wsgi_application()
+application = get_application()
