@@ -31,6 +31,9 @@ _ALL = (
     Verb(4, "delegation.created", Severity.INFO, _("delegation created")),
     Verb(5, "delegation.revoked", Severity.NOTICE, _("delegation revoked")),
     Verb(6, "role.granted", Severity.WARNING, _("role granted")),
+    Verb(7, "project.created", Severity.NOTICE, _("project created")),
+    Verb(8, "subject.created", Severity.NOTICE, _("subject created")),
+    Verb(9, "agent.created", Severity.NOTICE, _("agent created")),
     Verb(10, "event.accepted", Severity.INFO, _("event accepted")),
     Verb(11, "events.accepted", Severity.INFO, _("batch of events accepted")),
     Verb(20, "candidate.decided", Severity.INFO, _("candidate decided")),
@@ -48,6 +51,16 @@ _ALL = (
     Verb(52, "job.discarded", Severity.WARNING, _("dead letter discarded")),
     Verb(60, "index.rebuilt", Severity.NOTICE, _("index rebuilt")),
     Verb(70, "content.revealed", Severity.WARNING, _("private text shown")),
+    Verb(80, "project.renamed", Severity.INFO, _("project renamed")),
+    Verb(81, "member.added", Severity.NOTICE, _("project member added")),
+    Verb(82, "member.ended", Severity.NOTICE, _("project membership ended")),
+    Verb(83, "agent.activated", Severity.WARNING, _("agent switched on")),
+    Verb(84, "agent.deactivated", Severity.WARNING, _("agent switched off")),
+    Verb(85, "role.withdrawn", Severity.WARNING, _("role withdrawn")),
+    Verb(86, "tenant.suspended", Severity.CRITICAL, _("tenant suspended")),
+    Verb(87, "tenant.resumed", Severity.CRITICAL, _("tenant opened again")),
+    Verb(88, "credential.rotated", Severity.WARNING, _("credential rotated")),
+    Verb(89, "credential.widened", Severity.WARNING, _("credential given more reach")),
 )
 
 VERBS: dict[str, Verb] = {verb.name: verb for verb in _ALL}
