@@ -26,7 +26,7 @@ LONGEST = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Delegated:
-    """The token itself is computed from ``delegation_id`` and the host's credential: tokens.delegation_token."""
+    """What is kept of it. The token itself is not: token_of() computes it for the host that asked."""
 
     delegation_id: str
     expires_at: datetime
@@ -83,6 +83,14 @@ def create_delegation(
             counts={"projects": len(lent), "seconds": int(lifetime.total_seconds())},
         )
         return Delegated(public_id(PREFIX, made), row.expires_at)
+
+
+def token_of(access: Access, delegation_id: str, host_token: str) -> str:
+    """The token of a delegation that ``host_token`` made; raises NotFound for what is no id of a delegation."""
+    key = parse_public_id(PREFIX, delegation_id)
+    if key is None:
+        raise NotFound
+    return delegation_token(access.tenant_id, key, host_token)
 
 
 def revoke_delegation(access: Access, delegation_id: str) -> None:
