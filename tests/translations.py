@@ -1,0 +1,90 @@
+"""``make check``: every text of the console has a translation, and the compiled catalogues are those of the sources.
+
+Needs no gettext tools: catalogues are compiled where those are installed and committed.
+"""
+
+from __future__ import annotations
+
+import ast
+import gettext
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+LOCALE = Path(__file__).resolve().parent.parent / "locale"
+
+
+@dataclass(slots=True)
+class Entry:
+    """One message of a .po file; plural forms are kept in order."""
+
+    line: int
+    fuzzy: bool = False
+    context: str = ""
+    source: str = ""
+    translations: tuple[str, ...] = ()
+
+
+def entries(text: str) -> Iterator[Entry]:
+    """The messages of a .po file without its head."""
+    for number, block in _blocks(text):
+        entry = Entry(number)
+        field = ""
+        for line in block:
+            if line.startswith("#,"):
+                entry.fuzzy = "fuzzy" in line
+            if line.startswith("#"):
+                continue
+            if line.startswith("msg"):
+                field, _, line = line.partition(" ")
+                if field.startswith("msgstr"):
+                    entry.translations += ("",)
+            piece = ast.literal_eval(line)
+            if field == "msgid":
+                entry.source += piece
+            elif field == "msgctxt":
+                entry.context += piece
+            elif field.startswith("msgstr"):
+                entry.translations = (*entry.translations[:-1], entry.translations[-1] + piece)
+        if entry.source:
+            yield entry
+
+
+def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
+    block: list[str] = []
+    for number, line in enumerate([*text.splitlines(), ""], start=1):
+        if line.strip() and not line.startswith("#~"):
+            block.append(line.strip())
+        elif block:
+            yield number - len(block), block
+            block = []
+
+
+def problems(source: Path) -> Iterator[str]:
+    """What is wrong with one .po file and the .mo file beside it."""
+    compiled = source.with_suffix(".mo")
+    if not compiled.exists():
+        yield f"{compiled} is missing: run manage.py compilemessages"
+        return
+    with compiled.open("rb") as file:
+        catalogue = gettext.GNUTranslations(file)
+    for entry in entries(source.read_text(encoding="utf-8")):
+        where = f"{source}:{entry.line}"
+        if entry.fuzzy or not all(entry.translations):
+            yield f"{where}: no translation for {entry.source!r}"
+            continue
+        known = catalogue.pgettext(entry.context, entry.source) if entry.context else catalogue.gettext(entry.source)
+        if known not in entry.translations and len(entry.translations) == 1:
+            yield f"{where}: the compiled catalogue differs for {entry.source!r}: run manage.py compilemessages"
+
+
+def main() -> int:
+    found = [problem for source in sorted(LOCALE.rglob("*.po")) for problem in problems(source)]
+    for problem in found:
+        print(problem, file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
