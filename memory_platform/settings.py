@@ -139,12 +139,13 @@ Q_CLUSTER = {
     "bulk": 1,
     "max_attempts": 1,
     "ack_failures": True,
-    "timeout": 120,
-    "retry": 600,
+    "timeout": 300,
+    "retry": 900,
     "poll": 0.2,
+    "guard_cycle": 1,
     "recycle": 500,
-    "save_limit": 0,
-    "catch_up": False,
+    "save_limit": -1,  # 0 would keep every ring
+    "scheduler": False,
     "cache": "cluster",
     "label": "Doorbell",
 }

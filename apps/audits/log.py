@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from apps.audits.models import AuditEntry
@@ -13,8 +14,12 @@ if TYPE_CHECKING:
 
     from apps.tenants.access import Access
 
+# Codes are words of ours or ids: no space, so no sentence.
+_CODE = re.compile(r"[\w.:/-]{1,64}")
+_LONGEST_ID = 128
 
-def record(  # noqa: PLR0913 - an entry has that many parts
+
+def record(
     access: Access,
     verb: str,
     object_type: str,
@@ -26,11 +31,20 @@ def record(  # noqa: PLR0913 - an entry has that many parts
     counts: Mapping[str, int] | None = None,
     revision: int | None = None,
 ) -> AuditEntry:
-    """Append an entry. ``verb`` must be registered in apps/audits/verbs.py; ids, codes and counts only, never text (AU-02).
+    """Append an entry: who (``access``) did what (``verb``, registered in apps/audits/verbs.py) to which object (AU-02).
 
-    Must be called inside the tenant context of the effect; raises KeyError for an unknown verb.
+    Call inside the tenant context of the effect. Raises KeyError for an unknown verb, and ValueError for anything that could be
+    text: codes are single words of up to 64 characters, counts are whole numbers.
     """
     VERBS[verb]
+    words = [str(code) for code in codes]
+    numbers = dict(counts or {})
+    if len(object_id) > _LONGEST_ID or not all(map(_CODE.fullmatch, [*words, *numbers])):
+        msg = f"an entry of {verb} may only hold ids, codes and counts"
+        raise ValueError(msg)
+    if not all(type(number) is int for number in numbers.values()):
+        msg = f"the counts of {verb} are whole numbers"
+        raise ValueError(msg)
     return AuditEntry.objects.create(
         tenant_id=access.tenant_id,
         actor_kind=access.actor_kind,
@@ -42,8 +56,8 @@ def record(  # noqa: PLR0913 - an entry has that many parts
         object_id=object_id,
         namespace_id=namespace_id,
         result=result,
-        codes=list(codes),
-        counts=dict(counts or {}),
+        codes=words,
+        counts=numbers,
         request_id=access.request_id,
         revision=revision,
     )

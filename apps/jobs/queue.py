@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.db import connection
+
+from apps.core import clock
+from apps.core.ids import new_id
+from apps.jobs import doorbell
 from apps.jobs.models import Outbox, ProcessingJob
+from apps.jobs.registry import DEFAULT_ATTEMPTS, handler_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,6 +21,20 @@ if TYPE_CHECKING:
 
     from apps.tenants.access import Access
     from apps.tenants.transactions import TenantTransaction
+
+_LONGEST_VALUE = 128
+
+# One statement for any number of jobs; the lists are the columns. A row that is there already is left alone and not returned.
+_INSERT = """
+    INSERT INTO jobs_processingjob (id, tenant_id, kind, key, payload, namespaces, state, attempts, max_attempts, fence,
+                                    next_try_at, checkpoint, last_error, created_at)
+    SELECT w.id, %(tenant)s, w.kind, w.key, w.payload::jsonb, w.namespaces::uuid[], 'queued', 0, w.max_attempts, 0, w.due_at,
+           '{}'::jsonb, '', %(now)s
+    FROM unnest(%(ids)s::uuid[], %(kinds)s::text[], %(keys)s::text[], %(payloads)s::text[], %(namespaces)s::text[],
+                %(attempts)s::int[], %(due)s::timestamptz[]) AS w(id, kind, key, payload, namespaces, max_attempts, due_at)
+    ON CONFLICT (tenant_id, kind, key) DO NOTHING
+    RETURNING id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,31 +49,73 @@ class Work:
 
 
 def enqueue(tx: TenantTransaction, access: Access, work: Sequence[Work]) -> list[ProcessingJob]:
-    """Insert the jobs that are not there yet, tell the outbox, and ring the doorbell after commit.
+    """Insert the jobs that are not there yet, and ring the doorbell after commit (OJ-01..03).
 
     Returns one job per piece of work in the same order; a job that exists already (same tenant, kind, key) is returned as it is.
+    Raises ValueError for a payload that holds more than ids and numbers.
     """
-    from apps.jobs import doorbell  # noqa: PLC0415 - the doorbell imports django-q2, which must not load with the models
-
-    rows = [
-        ProcessingJob(
-            tenant_id=access.tenant_id,
-            kind=item.kind,
-            key=item.key,
-            payload=item.payload,
-            namespaces=list(item.namespaces),
-            **({"next_try_at": item.due_at} if item.due_at else {}),
-        )
-        for item in work
-    ]
-    ProcessingJob.objects.bulk_create(rows, ignore_conflicts=True)
-    if rows:
-        tx.on_commit(lambda: doorbell.ring(rows[0].kind, rows[0].id))
-    return rows
+    if not work:
+        return []
+    now = clock.now()
+    rows = [_row(access.tenant_id, item, now) for item in work]
+    made = _insert(access.tenant_id, rows, now)
+    if made:
+        first = next(row for row in rows if row.id in made)
+        tx.on_commit(lambda: doorbell.ring(first.kind, first.id))
+    if len(made) == len(rows):
+        return rows
+    there = _existing(access.tenant_id, [row for row in rows if row.id not in made])
+    return [row if row.id in made else there[row.kind, row.key] for row in rows]
 
 
 def publish(access: Access, topic: str, messages: Iterable[tuple[UUID, int]]) -> None:
-    """Write outbox rows ``(object id, version)`` for a topic in the open transaction."""
+    """Write outbox rows ``(object id, version)`` for a topic in the open transaction; told to consumers after commit (OJ-06)."""
     Outbox.objects.bulk_create(
         [Outbox(tenant_id=access.tenant_id, topic=topic, object_id=object_id, version=version) for object_id, version in messages]
     )
+
+
+def _row(tenant_id: UUID, item: Work, now: datetime) -> ProcessingJob:
+    for value in item.payload.values():
+        if not isinstance(value, (int, str)) or (isinstance(value, str) and len(value) > _LONGEST_VALUE):
+            msg = f"the payload of a {item.kind} job may only hold ids and numbers"
+            raise ValueError(msg)
+    handler = handler_of(item.kind)
+    return ProcessingJob(
+        id=new_id(),
+        tenant_id=tenant_id,
+        kind=item.kind,
+        key=item.key,
+        payload=item.payload,
+        namespaces=list(item.namespaces),
+        max_attempts=handler.max_attempts if handler else DEFAULT_ATTEMPTS,
+        next_try_at=item.due_at or now,
+        created_at=now,
+    )
+
+
+def _insert(tenant_id: UUID, rows: list[ProcessingJob], now: datetime) -> set[UUID]:
+    """Insert what is new and return its ids."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _INSERT,
+            {
+                "tenant": tenant_id,
+                "now": now,
+                "ids": [row.id for row in rows],
+                "kinds": [row.kind for row in rows],
+                "keys": [row.key for row in rows],
+                "payloads": [json.dumps(row.payload) for row in rows],
+                "namespaces": ["{" + ",".join(map(str, row.namespaces)) + "}" for row in rows],
+                "attempts": [row.max_attempts for row in rows],
+                "due": [row.next_try_at for row in rows],
+            },
+        )
+        return {found for (found,) in cursor.fetchall()}
+
+
+def _existing(tenant_id: UUID, rows: list[ProcessingJob]) -> dict[tuple[str, str], ProcessingJob]:
+    found = ProcessingJob.objects.filter(
+        tenant_id=tenant_id, kind__in={row.kind for row in rows}, key__in={row.key for row in rows}
+    )
+    return {(job.kind, job.key): job for job in found}

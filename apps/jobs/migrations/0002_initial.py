@@ -45,12 +45,18 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="outbox",
+            index=models.Index(
+                condition=models.Q(("attempts__gt", 0), ("delivered_at", None)), fields=["object_id", "id"], name="outbox_held"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="outbox",
             index=models.Index(fields=["tenant", "-created_at"], name="outbox_by_time"),
         ),
         migrations.AddIndex(
             model_name="processingjob",
             index=models.Index(
-                condition=models.Q(("state__in", ("queued", "retry_wait"))), fields=["next_try_at", "id"], name="job_due"
+                condition=models.Q(("state__in", ("queued", "retry_wait"))), fields=["kind", "next_try_at", "id"], name="job_due"
             ),
         ),
         migrations.AddIndex(

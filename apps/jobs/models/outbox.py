@@ -30,6 +30,8 @@ class Outbox(TenantOwned):
         verbose_name_plural = _("outbox messages")
         indexes = (
             models.Index(fields=("next_try_at", "id"), condition=models.Q(delivered_at=None), name="outbox_waiting"),
+            # Tried and not delivered: what holds back later messages about the same object.
+            models.Index(fields=("object_id", "id"), condition=models.Q(delivered_at=None, attempts__gt=0), name="outbox_held"),
             models.Index(fields=("tenant", "-created_at"), name="outbox_by_time"),
         )
 

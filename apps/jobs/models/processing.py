@@ -47,7 +47,9 @@ class ProcessingJob(TenantOwned):
         verbose_name_plural = _("jobs")
         constraints = (models.UniqueConstraint(fields=("tenant", "kind", "key"), name="job_once"),)
         indexes = (
-            models.Index(fields=("next_try_at", "id"), condition=models.Q(state__in=("queued", "retry_wait")), name="job_due"),
+            models.Index(
+                fields=("kind", "next_try_at", "id"), condition=models.Q(state__in=("queued", "retry_wait")), name="job_due"
+            ),
             models.Index(fields=("lease_until",), condition=models.Q(state="running"), name="job_leases"),
             models.Index(fields=("tenant", "state", "-created_at"), name="job_by_state"),
         )

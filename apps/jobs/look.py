@@ -1,0 +1,48 @@
+"""Asking the tables what there is to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import connection
+
+from apps.core import clock
+from apps.core.isolation import system_context
+from apps.jobs.registry import handlers
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_LOOK = """
+    SELECT
+        ARRAY(SELECT k.kind FROM unnest(%(kinds)s::text[]) AS k(kind)
+              WHERE EXISTS (SELECT 1 FROM jobs_processingjob j
+                            WHERE j.kind = k.kind AND j.state IN ('queued', 'retry_wait') AND j.next_try_at <= %(now)s)),
+        EXISTS (SELECT 1 FROM jobs_outbox WHERE delivered_at IS NULL AND next_try_at <= %(now)s),
+        EXISTS (SELECT 1 FROM jobs_processingjob WHERE state = 'running' AND lease_until < %(now)s),
+        EXISTS (SELECT 1 FROM jobs_processingjob WHERE state = 'running' AND lease_until >= %(now)s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What there is to do: kinds with due jobs, messages to deliver, jobs of silent workers; and whether somebody is at work."""
+
+    kinds: tuple[str, ...]
+    messages: bool
+    silent: bool
+    busy: bool
+
+    @property
+    def due(self) -> bool:
+        return bool(self.kinds) or self.messages or self.silent
+
+
+def look(kinds: Collection[str] | None = None) -> Look:
+    """Ask the tables, in one statement, what is due of these kinds (None: of all that have a handler)."""
+    wanted = list(handlers() if kinds is None else kinds)
+    with system_context(), connection.cursor() as cursor:
+        cursor.execute(_LOOK, {"kinds": wanted, "now": clock.now()})
+        due, messages, silent, busy = cursor.fetchone()
+    return Look(tuple(due), messages, silent, busy)

@@ -1,0 +1,110 @@
+"""Who does what: handlers by kind of job, consumers by topic of the outbox. Filled by the higher floors in AppConfig.ready()."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from apps.jobs.runs import GiveUp, JobRun, Later, LeaseLostError
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+__all__ = [
+    "GiveUp",
+    "Handler",
+    "JobRun",
+    "Later",
+    "LeaseLostError",
+    "Message",
+    "consumers_of",
+    "handlers",
+    "job_handler",
+    "on_topic",
+]
+
+HandlerFunction = Callable[[JobRun], Later | None]
+
+DEFAULT_LEASE = timedelta(seconds=60)
+DEFAULT_ATTEMPTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """What does one kind of job. ``operations`` is what its service identity may do (None: the ordinary ones)."""
+
+    kind: str
+    run: HandlerFunction
+    lease: timedelta
+    max_attempts: int
+    operations: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One row of the outbox: something about this object has reached this version."""
+
+    id: UUID
+    tenant_id: UUID
+    topic: str
+    object_id: UUID
+    version: int
+
+
+Consumer = Callable[[Message], None]
+
+_handlers: dict[str, Handler] = {}
+_consumers: dict[str, list[Consumer]] = {}
+
+
+def job_handler(
+    kind: str,
+    *,
+    lease: timedelta = DEFAULT_LEASE,
+    max_attempts: int = DEFAULT_ATTEMPTS,
+    operations: frozenset[str] | None = None,
+) -> Callable[[HandlerFunction], HandlerFunction]:
+    """Register the handler of a kind; ValueError for a second one.
+
+    ``lease``: how long a worker may be silent before the job is given to another. ``max_attempts``: then it is a dead letter.
+    """
+
+    def register(function: HandlerFunction) -> HandlerFunction:
+        if kind in _handlers and _handlers[kind].run is not function:
+            msg = f"jobs of kind {kind} have a handler already"
+            raise ValueError(msg)
+        _handlers[kind] = Handler(kind, function, lease, max_attempts, operations)
+        return function
+
+    return register
+
+
+def on_topic(topic: str) -> Callable[[Consumer], Consumer]:
+    """Register a consumer.
+
+    Called at least once per message, per object in order, inside the tenant's context; the message counts as delivered in the
+    same commit, once every consumer of its topic has returned.
+    """
+
+    def register(function: Consumer) -> Consumer:
+        known = _consumers.setdefault(topic, [])
+        if function not in known:
+            known.append(function)
+        return function
+
+    return register
+
+
+def handlers() -> dict[str, Handler]:
+    """Every registered handler by kind."""
+    return dict(_handlers)
+
+
+def handler_of(kind: str) -> Handler | None:
+    return _handlers.get(kind)
+
+
+def consumers_of(topic: str) -> tuple[Consumer, ...]:
+    return tuple(_consumers.get(topic, ()))

@@ -1,0 +1,121 @@
+"""JobRun: one attempt at one job, as its handler sees it; and the words a handler may end with."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from apps.core import clock
+from apps.core.errors import DomainError
+from apps.core.isolation import current_tenant_id, tenant_context
+from apps.jobs import heartbeats
+from apps.jobs.models import ProcessingJob
+from apps.jobs.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import timedelta
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+
+    from apps.tenants.access import Access
+
+_CODE = re.compile(r"[a-z0-9_.:-]{1,64}")
+_LONGEST_ERROR = 128
+
+
+class LeaseLostError(Exception):
+    """Another worker owns the job by now; whatever this one was about to commit must not be committed."""
+
+
+class GiveUp(Exception):  # noqa: N818 - a word of the handler, like Later
+    """Trying again cannot help: the job becomes a dead letter at once. ``code`` is shown to people; never text."""
+
+    def __init__(self, code: str) -> None:
+        if not _CODE.fullmatch(code):
+            msg = "a reason code has up to 64 letters, digits and _ . : -"
+            raise ValueError(msg)
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """The handler has not failed, it wants to be called again after ``seconds``; attempts start anew."""
+
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class JobRun:
+    """One attempt. ``fence`` is the number this attempt was given with its lease; every write names it."""
+
+    job_id: UUID
+    tenant_id: UUID
+    kind: str
+    key: str
+    payload: dict[str, str | int]
+    attempt: int
+    max_attempts: int
+    fence: int
+    lease: timedelta
+    access: Access
+    checkpoint: dict[str, object]
+    should_stop: Callable[[], bool]
+    completed: bool = field(default=False, init=False)  # known to be committed
+
+    @property
+    def stopping(self) -> bool:
+        """The worker was asked to end: finish the chunk, save the checkpoint, return ``Later(0)``."""
+        return self.should_stop()
+
+    def require_lease(self) -> None:
+        """Inside the transaction of an effect: lock the job and make sure that it is still ours. Raises LeaseLostError."""
+        if current_tenant_id() != self.tenant_id:
+            msg = "the lease is checked inside the transaction it protects"
+            raise RuntimeError(msg)
+        if not self._mine().select_for_update().exists():
+            raise LeaseLostError
+
+    def complete(self) -> None:
+        """Mark the job done in the open transaction: effect and mark are committed together. Raises LeaseLostError."""
+        self._write(state=State.DONE, finished_at=clock.now(), lease_until=None, last_error="")
+        transaction.on_commit(self._note_completion)
+
+    def save_checkpoint(self, checkpoint: dict[str, object]) -> None:
+        """Keep how far the work has come, with the chunk in the open transaction, and renew the lease. Raises LeaseLostError."""
+        self._write(checkpoint=checkpoint, lease_until=clock.now() + self.lease)
+        self.checkpoint = checkpoint
+
+    def heartbeat(self) -> None:
+        """Renew the lease between two transactions of a long piece of work. Raises LeaseLostError."""
+        self._write(lease_until=clock.now() + self.lease)
+        heartbeats.beat()
+
+    def _write(self, **columns: object) -> None:
+        if current_tenant_id() == self.tenant_id:
+            changed = self._mine().update(**columns)
+        else:
+            with tenant_context(self.tenant_id):
+                changed = self._mine().update(**columns)
+        if changed != 1:
+            raise LeaseLostError
+
+    def _mine(self) -> QuerySet[ProcessingJob]:
+        return ProcessingJob.objects.filter(pk=self.job_id, fence=self.fence, state=State.RUNNING)
+
+    def _note_completion(self) -> None:
+        self.completed = True
+
+
+def error_code(exception: BaseException) -> str:
+    """What may be kept of a failure: the code of a domain error, else class names and the database's state code."""
+    if isinstance(exception, (DomainError, GiveUp)):
+        return str(exception.code)[:_LONGEST_ERROR]
+    state = getattr(exception, "sqlstate", None) or getattr(exception.__cause__, "sqlstate", None)
+    name = type(exception).__qualname__ + (f"[{state}]" if isinstance(state, str) else "")
+    return name[:_LONGEST_ERROR]
