@@ -86,7 +86,7 @@ def add_project_member(access: Access, *, project: str, subject: str) -> None:
         ended = ProjectMember.objects.filter(tenant_id=access.tenant_id, project=where, subject=who, member_to__lte=now)
         if not ended.update(member_from=now, member_to=None):
             add_members(Tenant.objects.get(id=access.tenant_id), [(where, who)])
-        record(access, "member.added", "subject", who.key, codes=[where.key])
+        record(access, "member.added", "subject", who.key, codes=[str(where.id)])
 
 
 def end_project_member(access: Access, *, project: str, subject: str) -> None:
@@ -101,7 +101,7 @@ def end_project_member(access: Access, *, project: str, subject: str) -> None:
         current = ProjectMember.objects.filter(Q(member_to=None) | Q(member_to__gt=now), project=where, subject=who)
         if not current.filter(tenant_id=access.tenant_id).update(member_to=now):
             raise NotFound
-        record(access, "member.ended", "subject", who.key, codes=[where.key])
+        record(access, "member.ended", "subject", who.key, codes=[str(where.id)])
 
 
 def create_agent(access: Access, *, key: str) -> AgentMade:
