@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from apps.jobs.runs import GiveUp, JobRun, Later, LeaseLostError
+from apps.jobs.runs import GiveUp, JobRun, Later, LeaseLost
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -17,7 +17,7 @@ __all__ = [
     "Handler",
     "JobRun",
     "Later",
-    "LeaseLostError",
+    "LeaseLost",
     "Message",
     "consumers_of",
     "handlers",

@@ -18,7 +18,7 @@ from apps.jobs import claims, heartbeats
 from apps.jobs.dispatch import dispatch
 from apps.jobs.look import look
 from apps.jobs.registry import Handler, handlers
-from apps.jobs.runs import GiveUp, JobRun, Later, LeaseLostError, error_code
+from apps.jobs.runs import GiveUp, JobRun, Later, LeaseLost, error_code
 from apps.tenants.access import Access, ActorKind
 from apps.tenants.console_access import SERVICE_ID, SERVICE_OPERATIONS, service_access
 
@@ -151,7 +151,7 @@ class _Drain:
         )
         try:
             kept = _finish(run, job, handler.run(run))
-        except LeaseLostError:
+        except LeaseLost:
             kept = False
         except GiveUp as end:
             bury(job, end.code)

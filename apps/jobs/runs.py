@@ -28,7 +28,7 @@ _CODE = re.compile(r"[a-z0-9_.:-]{1,64}")
 _LONGEST_ERROR = 128
 
 
-class LeaseLostError(Exception):
+class LeaseLost(Exception):  # noqa: N818 - a word of the handler, like Later
     """Another worker owns the job by now; whatever this one was about to commit must not be committed."""
 
 
@@ -74,25 +74,25 @@ class JobRun:
         return self.should_stop()
 
     def require_lease(self) -> None:
-        """Inside the transaction of an effect: lock the job and make sure that it is still ours. Raises LeaseLostError."""
+        """Inside the transaction of an effect: lock the job and make sure that it is still ours. Raises LeaseLost."""
         if current_tenant_id() != self.tenant_id:
             msg = "the lease is checked inside the transaction it protects"
             raise RuntimeError(msg)
         if not self._mine().select_for_update().exists():
-            raise LeaseLostError
+            raise LeaseLost
 
     def complete(self) -> None:
-        """Mark the job done in the open transaction: effect and mark are committed together. Raises LeaseLostError."""
+        """Mark the job done in the open transaction: effect and mark are committed together. Raises LeaseLost."""
         self._write(state=State.DONE, finished_at=clock.now(), lease_until=None, last_error="")
         transaction.on_commit(self._note_completion)
 
     def save_checkpoint(self, checkpoint: dict[str, object]) -> None:
-        """Keep how far the work has come, with the chunk in the open transaction, and renew the lease. Raises LeaseLostError."""
+        """Keep how far the work has come, with the chunk in the open transaction, and renew the lease. Raises LeaseLost."""
         self._write(checkpoint=checkpoint, lease_until=clock.now() + self.lease)
         self.checkpoint = checkpoint
 
     def heartbeat(self) -> None:
-        """Renew the lease between two transactions of a long piece of work. Raises LeaseLostError."""
+        """Renew the lease between two transactions of a long piece of work. Raises LeaseLost."""
         self._write(lease_until=clock.now() + self.lease)
         heartbeats.beat()
 
@@ -103,7 +103,7 @@ class JobRun:
             with tenant_context(self.tenant_id):
                 changed = self._mine().update(**columns)
         if changed != 1:
-            raise LeaseLostError
+            raise LeaseLost
 
     def _mine(self) -> QuerySet[ProcessingJob]:
         return ProcessingJob.objects.filter(pk=self.job_id, fence=self.fence, state=State.RUNNING)
