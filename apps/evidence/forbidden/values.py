@@ -45,6 +45,7 @@ _REFERENCE = re.compile(
       [-_]? (?: api[-_]?key | pass(?:word|phrase|wd)? | pwd | token | secret(?:[-_]key)? | key | value | here | me | placeholder
         | string )?
       (?: [-_]? (?: here | goes[-_]here | value | \d ) )? $
+    | [a-z_]+ _ (?: pass(?:word|wd)? | pwd | token | secret | key ) $ | [a-z_]+ \[ ["'\w] [^\[]* $ | \{ \w+ \} $
     | [x*•.#?_-]+ $ | \[redacted:\w+\] $
     | [a-z_$]+ (?: (?:\.|::|->)[a-z_$][\w$]* )* \( [^()]{0,60} \)? $
     | [a-z_$][\w$]* (?: (?:\.|::|->)[a-z_$][\w$]* )+ $
