@@ -42,6 +42,9 @@ _WITHOUT_DATABASE = frozenset(
 # Commands that are about the schema itself; before any other one the embedded database is brought up to date.
 _SCHEMA_COMMANDS = frozenset({"makemigrations", "migrate", "optimizemigration", "showmigrations", "sqlmigrate", "squashmigrations"})
 
+# Set for a worker that `serve` starts: it has just seen to the schema, and reading every migration again costs memory for good.
+SCHEMA_IS_CURRENT = "MEMORY_PLATFORM_SCHEMA_IS_CURRENT"
+
 FINDINGS = 1  # exit codes of design/06; argparse itself ends wrong usage with 2
 
 
@@ -76,7 +79,7 @@ def _run_with_database(command: BaseCommand, *, migrated: bool) -> None:
 
     def execute_with_database(*args: Any, **options: Any) -> str | None:
         with database_running() as held:
-            if held is not None and migrated:
+            if held is not None and migrated and SCHEMA_IS_CURRENT not in os.environ:
                 from memory_platform.schema import ensure_schema  # noqa: PLC0415 - needs the apps, which are loaded by now
 
                 ensure_schema()

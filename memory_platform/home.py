@@ -43,7 +43,11 @@ def home_folder() -> Path:
 def private_folder(name: str) -> Path:
     """A folder below the home folder that only this user may look into."""
     folder = home_folder() / name
-    folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+    except OSError as trouble:
+        msg = f"{folder} cannot be made: {trouble.strerror}. Check who owns {HOME_VARIABLE}."
+        raise HomeError(msg) from trouble
     return folder
 
 
@@ -53,12 +57,17 @@ def instance_secret(name: str) -> str:
     Processes that start at the same time agree on one value. Raises HomeError if others can read the file or it is empty.
     """
     file = private_folder("secrets") / name
-    if not file.exists():
-        _write_once(file, secrets.token_urlsafe(32))
-    if stat.S_IMODE(file.stat().st_mode) & 0o077:
+    try:
+        if not file.exists():
+            _write_once(file, secrets.token_urlsafe(32))
+        mode = stat.S_IMODE(file.stat().st_mode)
+        value = file.read_text(encoding="ascii").strip()
+    except OSError as trouble:
+        msg = f"{file}: {trouble.strerror}. Check who owns {HOME_VARIABLE}."
+        raise HomeError(msg) from trouble
+    if mode & 0o077:
         msg = f"{file} can be read by other users. Run: chmod 600 {file}"
         raise HomeError(msg)
-    value = file.read_text(encoding="ascii").strip()
     if not value:
         msg = f"{file} is empty. Put the secret back from a backup; an empty secret is never used."
         raise HomeError(msg)

@@ -49,10 +49,11 @@ def lease(home: Path) -> Iterator[Lease]:
     Raises EmbeddedDatabaseError with a message for people.
     """
     places = Places.of(home)
-    _make_root(places)
-    users = os.open(places.users_lock, os.O_RDWR | os.O_CREAT, 0o600)
+    with _explained():
+        _make_root(places)
+        users = os.open(places.users_lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        with _start_lock(places):
+        with _explained(), _start_lock(places):
             fcntl.flock(users, fcntl.LOCK_SH)
             try:
                 server.ensure_running(places)
@@ -63,10 +64,20 @@ def lease(home: Path) -> Iterator[Lease]:
             yield Lease(home, places)
         finally:
             if places.root.exists():  # the whole home may be gone: then the server ends on its own
-                with _start_lock(places):
+                with _explained(), _start_lock(places):
                     _leave(users, places)
     finally:
         os.close(users)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """A file that cannot be read or written becomes a sentence with its name."""
+    try:
+        yield
+    except OSError as trouble:
+        msg = f"{trouble.filename or 'the embedded database'}: {trouble.strerror or trouble}. Check who owns the home folder."
+        raise EmbeddedDatabaseError(msg) from trouble
 
 
 def _leave(users: int, places: Places) -> None:
@@ -90,8 +101,4 @@ def _start_lock(places: Places) -> Iterator[None]:
 
 
 def _make_root(places: Places) -> None:
-    try:
-        places.root.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
-    except OSError as trouble:
-        msg = f"{places.root} cannot be made: {trouble.strerror}. Name another MEMORY_PLATFORM_HOME."
-        raise EmbeddedDatabaseError(msg) from trouble
+    places.root.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)

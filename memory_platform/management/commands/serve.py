@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memory_platform.commands import close_connections
+from memory_platform.commands import SCHEMA_IS_CURRENT, close_connections
 from memory_platform.home import BASE_DIR
 from memory_platform.schema import ensure_schema
 from memory_platform.supervision import Child, RestartBudget, Supervisor, TooManyRestarts
@@ -166,4 +166,4 @@ def _web(listener: socket.socket) -> Child:
 
 def _worker() -> Child:
     command = [sys.executable, str(BASE_DIR / "manage.py"), "worker"]
-    return Child("the worker", command, _environment(), own_group=True)
+    return Child("the worker", command, {**_environment(), SCHEMA_IS_CURRENT: "1"}, own_group=True)
