@@ -102,9 +102,8 @@ def _add_latin(found: list[str], chunk: str) -> None:
         found.append(chunk.replace(",", ""))
         return
     parts = _PART.findall(chunk)
-    found += [
-        stem(part) for part in parts if part not in FUNCTION_WORDS and (len(parts) == 1 or not _SHORT_NUMBER.fullmatch(part))
-    ]
+    alone = len(parts) == 1
+    found += [stem(part) for part in parts if part not in FUNCTION_WORDS and (alone or not _SHORT_NUMBER.fullmatch(part))]
     if chunk != parts[0] and (alone or _WHOLE_MATTERS.search(chunk)):
         found.append(chunk)
         if _VERSION.fullmatch(chunk):

@@ -113,7 +113,7 @@ def _entry(judged: Judged) -> list[str]:
 def _conditions(candidate: Candidate) -> list[str]:
     if not candidate.conditions:
         return []
-    return [f"Conditions: {_in_header(describe(candidate.conditions), _SPACED_STRUCTURAL)}"]
+    return [f"Conditions: {_in_header(describe(candidate.conditions), _SPACED_STRUCTURAL)}."]
 
 
 def _validity(candidate: Candidate) -> str:
