@@ -23,6 +23,15 @@ from apps.core.api.views import ApiView, UnknownPath
 from apps.core.errors import FieldError
 
 CREDENTIAL = UUID(int=7)
+FAULTS = {
+    "fault": RuntimeError("the secret of a caller"),
+    "away": OperationalError("server closed the connection"),
+    "closed": InterfaceError("connection already closed"),
+    "odd": SuspiciousOperation("the secret of a caller"),
+    "conflict": errors.VersionConflict(4),
+    "revoked": errors.Revoked("del_1"),
+    "busy": errors.IdempotencyInProgress(3),
+}
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,7 @@ class Token:
             case "Bearer expired":
                 raise errors.CredentialExpired
             case "Bearer away":
-                raise OperationalError("connection to server at 10.0.0.1 failed")
+                raise FAULTS["away"]
             case _:
                 raise errors.NotAuthenticated
 
@@ -146,15 +155,7 @@ class EmptyBody(Base):
 
 class Faults(Base):
     def get(self, _request, kind):
-        raise {
-            "fault": RuntimeError("the secret of a caller"),
-            "away": OperationalError("server closed the connection"),
-            "closed": InterfaceError("connection already closed"),
-            "odd": SuspiciousOperation("the secret of a caller"),
-            "conflict": errors.VersionConflict(4),
-            "revoked": errors.Revoked("del_1"),
-            "busy": errors.IdempotencyInProgress(3),
-        }[kind]
+        raise FAULTS[kind]
 
 
 class Open(ApiView):
@@ -169,7 +170,7 @@ class Unknown(UnknownPath):
 
 
 def plain_fault(_request):
-    raise RuntimeError("the secret of a caller")
+    raise FAULTS["fault"]
 
 
 def plain_page(_request):

@@ -36,7 +36,8 @@ def test_a_good_body_is_a_frozen_object():
 
 def test_null_means_the_default_and_defaults_are_not_shared():
     one, other = right(metadata=None, topics=None, rank=None, loud=None), right()
-    assert one == other and "rank" not in one.given
+    assert one == other
+    assert "rank" not in one.given
     assert one.metadata is not other.metadata
 
 
@@ -124,7 +125,14 @@ def test_text_is_kept_as_it_was_sent(value):
 
 @pytest.mark.parametrize(
     ("value", "code"),
-    [("e" * 129, "max_length"), ("", "blank"), ("  ", "blank"), ("a\nb", "invalid_text"), ("a\0", "invalid_text"), (5, "invalid_type")],
+    [
+        ("e" * 129, "max_length"),
+        ("", "blank"),
+        ("  ", "blank"),
+        ("a\nb", "invalid_text"),
+        ("a\0", "invalid_text"),
+        (5, "invalid_type"),
+    ],
 )
 def test_identifiers(value, code):
     assert wrong(note_id=value) == {"/note_id": code}
@@ -134,7 +142,13 @@ def test_identifiers(value, code):
 
 @pytest.mark.parametrize(
     ("value", "code"),
-    [("lamp\u200b", "invalid_key"), ("a\0b", "invalid_key"), (" ", "blank"), ("x" * 201, "max_length"), ("\ufdfa" * 20, "max_length")],
+    [
+        ("lamp\u200b", "invalid_key"),
+        ("a\0b", "invalid_key"),
+        (" ", "blank"),
+        ("x" * 201, "max_length"),
+        ("\ufdfa" * 20, "max_length"),
+    ],
 )
 def test_keys(value, code):
     assert wrong(topics=[value]) == {"/topics/0": code}
@@ -187,7 +201,8 @@ def test_free_objects_are_kept():
 @pytest.mark.requirement("TM-12")
 def test_times_become_instants_in_utc(sent, kept):
     found = right(at=sent).at
-    assert found == datetime.fromisoformat(kept) and found.tzinfo is UTC
+    assert found == datetime.fromisoformat(kept)
+    assert found.tzinfo is UTC
 
 
 @pytest.mark.parametrize(

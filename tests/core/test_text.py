@@ -24,7 +24,14 @@ def test_folding_a_folded_key_changes_nothing(text):
 
 @pytest.mark.parametrize(
     ("spelled", "same"),
-    [("LAMP.Light", "lamp.light"), (" lamp\u00a0", "lamp"), ("ﬁeld", "field"), ("STRASSE", "straße"), ("Ａ１", "a1"), ("é", "e\u0301")],
+    [
+        ("LAMP.Light", "lamp.light"),
+        (" lamp\u00a0", "lamp"),
+        ("ﬁeld", "field"),
+        ("STRASSE", "straße"),
+        ("Ａ１", "a1"),
+        ("é", "e\u0301"),
+    ],
 )
 def test_spellings_of_one_key(spelled, same):
     assert fold_key(spelled) == fold_key(same)
@@ -139,5 +146,7 @@ def test_escaped_text_hides_nothing(text):
 
 
 def test_controls():
-    assert has_control("a\nb") and has_control("\x7f") and has_control("\x00")
+    assert has_control("a\nb")
+    assert has_control("\x7f")
+    assert has_control("\x00")
     assert not has_control("a b\u200b")

@@ -11,6 +11,7 @@ REST_FRAMEWORK: Final[dict[str, Any]] = {
     "DEFAULT_PARSER_CLASSES": ["apps.core.api.parsers.StrictJsonParser"],
     "DEFAULT_RENDERER_CLASSES": ["apps.core.api.responses.JsonRenderer"],
     "DEFAULT_METADATA_CLASS": None,
+    "DEFAULT_SCHEMA_CLASS": "apps.core.api.openapi.ContractSchema",
     "EXCEPTION_HANDLER": "apps.core.api.problems.exception_handler",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
@@ -52,7 +53,8 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
     "TITLE": "Memory platform",
     "VERSION": "1",
     "DESCRIPTION": (
-        "Governed long-term memory for agents: send source events, propose memories, ask for a small, authorised, explained packet. "
+        "Governed long-term memory for agents: send source events, propose memories, ask for a small, authorised, explained "
+        "packet. "
         "Times are RFC 3339 with an offset on input and UTC on output. Unknown fields are refused."
     ),
     "SCHEMA_PATH_PREFIX": "/api/v1",

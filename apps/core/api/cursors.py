@@ -1,7 +1,7 @@
 """Pages of a list (design/06 Lists): by key instead of by number, so that inserts neither repeat nor hide a row.
 
-A cursor is the key of the last row of a page, signed. Caller, route and filters are part of the signature, not of the cursor: used by
-somebody else, elsewhere, with other filters or altered, it is simply no cursor of this list.
+A cursor is the key of the last row of a page, signed. Caller, route and filters are part of the signature, not of the cursor:
+used by somebody else, elsewhere, with other filters or altered, it is simply no cursor of this list.
 """
 
 # ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
@@ -74,9 +74,7 @@ def _signer(caller: str, route: str, order: Sequence[str], filters: Mapping[str,
 
 def _opened(signer: signing.Signer, cursor: str) -> list[Any]:
     try:
-        if len(cursor) > _LONGEST:
-            raise signing.BadSignature
-        values = signer.unsign_object(cursor)
+        values = signer.unsign_object(cursor[:_LONGEST])
     except (signing.BadSignature, ValueError):
         raise _invalid() from None
     return list(values)
@@ -90,7 +88,7 @@ def _after(model: type[Model], order: Sequence[str], values: Sequence[Any]) -> Q
     for name, value in zip(order, values, strict=True):
         field = name.removeprefix("-")
         try:
-            typed = model._meta.get_field(field).to_python(value)  # type: ignore[union-attr]  # noqa: SLF001 - Django's public name
+            typed = model._meta.get_field(field).to_python(value)  # type: ignore[union-attr]  # noqa: SLF001 - a column, not a relation; Django documents _meta  # type: ignore[union-attr]
         except ValidationError:
             raise _invalid() from None
         behind |= same & Q(**{f"{field}__{'lt' if name.startswith('-') else 'gt'}": typed})

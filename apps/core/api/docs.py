@@ -1,6 +1,6 @@
 """The description of the API as a document, and as a page to read and try it."""
 
-# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
+# ruff: noqa: ANN401, ARG002 - JSON values and requests have no narrower type here; signatures are those of the libraries
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPENAPI = "application/vnd.oai.openapi+json"
 
 @cache
 def schema_document() -> bytes:
-    """OpenAPI 3.1 as JSON (which is YAML as well). Made once per process: it depends on code alone, and making it takes a second."""
+    """OpenAPI 3.1 as JSON (which is YAML as well), made once per process: it depends on code alone and takes a second."""
     return dumps(SchemaGenerator().get_schema(request=None, public=True))  # type: ignore[no-untyped-call]
 
 
@@ -31,7 +31,7 @@ class SchemaView(ApiView):
     anonymous: ClassVar[bool] = True
     schema = None
 
-    def get(self, request: Any) -> HttpResponse:  # noqa: ARG002 - the signature of a view
+    def get(self, request: Any) -> HttpResponse:
         return HttpResponse(schema_document(), content_type=OPENAPI)
 
 

@@ -1,7 +1,7 @@
 """Field declarations of request bodies and query parameters.
 
-A class that extends Body or Query declares ``name: type = field(...)``. A field without ``default`` is required: it must be there and
-must not be null. With a default, absent and null both mean the default (design/06 Conventions).
+A class that extends Body or Query declares ``name: type = field(...)``. A field without ``default`` is required: it must be there
+and must not be null. With a default, absent and null both mean the default (design/06 Conventions).
 """
 
 # ruff: noqa: A002, ANN401 - "help" reads best at the call; a field specifier returns the type that its line declares
@@ -89,7 +89,7 @@ def number(
 
 
 def boolean(*, default: Any = _REQUIRED, help: str = "", name: str = "") -> Any:
-    """true or false."""
+    """One of true and false."""
     return _field(validation.Boolean(), default, help, name)
 
 
@@ -111,7 +111,7 @@ def instant(
 ) -> Any:
     """A time in RFC 3339, aware and in UTC. ``ahead``: how far it may lie ahead of the server's clock, if that matters.
 
-    A bare date is the start of that UTC day; with ``end_of_day`` it is the start of the next one (for an exclusive end such as valid_to).
+    A bare date is the start of that UTC day; with ``end_of_day`` it is that of the next one (an exclusive end, such as valid_to).
     """
     return _field(validation.Instant(ahead, end_of_day=end_of_day), default, help, name)
 

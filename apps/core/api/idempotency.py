@@ -15,7 +15,7 @@ _KEY = re.compile(rf"[\x21-\x7e]{{1,{LIMITS.id_chars}}}", re.ASCII)
 
 
 def idempotency_key(request: Any) -> str | None:
-    """The value of the header, or None; raises ValidationFailed unless it is 1 to 128 printable ASCII characters without spaces."""
+    """The value of the header, or None; raises ValidationFailed unless it is 1 to 128 printable ASCII characters, no spaces."""
     sent = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if sent is None:
         return None

@@ -1,13 +1,13 @@
 """The OpenAPI 3.1 description, made from the same declarations that check bodies and from the results of verbs."""
 
-# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
+# ruff: noqa: ANN401, ARG002 - JSON values and requests have no narrower type here; signatures are those of the libraries
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import re
 import types
-import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from enum import Enum
@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
+from drf_spectacular.drainage import warn
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -73,13 +74,12 @@ def contract(
         for status, answer in answers.items()
     }
     responses |= {(status, MEDIA_TYPE): _problem(status) for status in sorted(statuses)}
-    decorate = extend_schema(
+    return extend_schema(
         request=request,
         parameters=[*_parameters(query), *headers],
         responses=responses,
         summary=summary or None,
     )
-    return typing.cast("Callable[[View], View]", decorate)
 
 
 def listing(item: Any) -> type[Any]:
@@ -100,7 +100,7 @@ def _parameters(query: type[Query] | None) -> list[OpenApiParameter]:
     if query is None:
         return []
     found = []
-    for one in dataclasses.fields(query):  # type: ignore[arg-type]  # every Query is a dataclass
+    for one in dataclasses.fields(query):
         required = one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING
         name = one.metadata[fields.NAME] or one.name
         schema = fields.check_of(one).schema()
@@ -117,6 +117,11 @@ class ContractSchema(AutoSchema):
 
     def get_auth(self) -> list[dict[str, Any]]:
         return [] if getattr(self.view, "anonymous", False) else [{"bearer": []}]
+
+    def get_description(self) -> str:  # type: ignore[override]  # the signature is drf-spectacular's, the stubs know the old one
+        """What the method says about itself, or the view; never what a base class says about its own work."""
+        handler = getattr(self.view, self.method.lower(), None)
+        return inspect.cleandoc(getattr(handler, "__doc__", None) or type(self.view).__dict__.get("__doc__") or "")
 
     def get_operation_id(self) -> str:
         """Method and path, such as ``post_memory_events_batch``."""
@@ -136,10 +141,10 @@ class BodyExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call
     target_class = Declared
     match_subclasses = True
 
-    def get_name(self, auto_schema: Any = None, direction: Any = None) -> str:  # noqa: ARG002 - signature of the library
+    def get_name(self, auto_schema: Any = None, direction: Any = None) -> str:
         return str(_class_of(self.target).__name__)
 
-    def get_identity(self, auto_schema: Any, direction: Any) -> Any:  # noqa: ARG002
+    def get_identity(self, auto_schema: Any, direction: Any) -> Any:
         return _class_of(self.target)
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
@@ -175,15 +180,15 @@ class ResultExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-ca
         found = _class_of(target)
         return dataclasses.is_dataclass(found) and not issubclass(found, Declared) and not issubclass(found, _LIBRARY)
 
-    def get_name(self, auto_schema: Any = None, direction: Any = None) -> str:  # noqa: ARG002
+    def get_name(self, auto_schema: Any = None, direction: Any = None) -> str:
         return str(_class_of(self.target).__name__)
 
-    def get_identity(self, auto_schema: Any, direction: Any) -> Any:  # noqa: ARG002
+    def get_identity(self, auto_schema: Any, direction: Any) -> Any:
         return _class_of(self.target)
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
         shape = _class_of(self.target)
-        hints = get_type_hints(shape)
+        hints = _hints_of(shape)
         shown = [one.name for one in dataclasses.fields(shape) if not one.name.startswith("_")]
         return {
             "type": "object",
@@ -205,11 +210,32 @@ _PLAIN: dict[Any, dict[str, Any]] = {
 }
 
 
+def _hints_of(shape: type[Any]) -> dict[str, Any]:
+    """Type hints of a dataclass, also where its module imports a type for type checkers alone."""
+    known = {one.__name__: one for one in _PLAIN if one is not type(None)} | {
+        "Any": Any,
+        "Mapping": Mapping,
+        "Sequence": Sequence,
+    }
+    try:
+        return get_type_hints(shape, localns=known)
+    except NameError as missing:
+        warn(f"{shape.__module__}.{shape.__qualname__}: {missing.name} is imported for type checkers only and cannot be shown")
+    found: dict[str, Any] = {}
+    for one in dataclasses.fields(shape):
+        alone = type("Alone", (), {"__annotations__": {one.name: one.type}, "__module__": shape.__module__})
+        try:
+            found |= get_type_hints(alone, localns=known)
+        except NameError:
+            found[one.name] = Any
+    return found
+
+
 def _class_of(target: Any) -> type[Any]:
     return target if isinstance(target, type) else type(target)
 
 
-def _of_hint(hint: Any, auto_schema: Any, direction: Any) -> dict[str, Any]:
+def _of_hint(hint: Any, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: PLR0911 - one line per kind of type
     """The schema of a type hint; what cannot be told apart is any value."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in _PLAIN:

@@ -1,10 +1,11 @@
 """The strict reader of JSON bodies (design/06 Errors 400, 413, 415).
 
-Refused as malformed: anything but UTF-8, a byte order mark, NaN and Infinity, numbers too large for a double, a key that stands twice
-in one object, nesting deeper than 32, and surrogates that stand alone. NUL inside a string is well-formed JSON; the fields refuse it.
+Refused as malformed: anything but UTF-8, a byte order mark, NaN and Infinity, numbers too large for a double, a key that stands
+twice in one object, nesting deeper than 32, and surrogates that stand alone. NUL inside a string is well-formed JSON; the fields
+refuse it.
 """
 
-# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
+# ruff: noqa: ANN401, ARG002 - JSON values and requests have no narrower type here; signatures are those of the libraries
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class StrictJsonParser(BaseParser):
 
     media_type = "application/json"
 
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         """Read at most the bytes of an ordinary body."""
         return parse_json(_read(stream, LIMITS.body_bytes))
 

@@ -1,7 +1,7 @@
 """Problem documents (RFC 9457) for everything that goes wrong under ``/api/``, whoever notices it.
 
-Views raise domain errors, Django raises its own, and some answers are made before a view is found. All of them leave as one shape,
-and none of them carries the text of an exception: it may hold a row of a table or a field of a body.
+Views raise domain errors, Django raises its own, and some answers are made before a view is found. All of them leave as one
+shape, and none of them carries the text of an exception: it may hold a row of a table or a field of a body.
 """
 
 # ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
@@ -30,7 +30,7 @@ MEDIA_TYPE = "application/problem+json"
 API_ROOT = "/api/"
 _TYPE = "urn:memory-platform:problem:"
 _FRAMES = 6
-_FIRST_ERROR = 400
+_SERVER_ERROR = 500
 
 _BY_STATUS: dict[int, type[errors.DomainError]] = {
     400: errors.BadRequest,
@@ -42,6 +42,15 @@ _BY_STATUS: dict[int, type[errors.DomainError]] = {
     415: errors.UnsupportedMediaType,
     503: errors.AuthorityUnavailable,
 }
+_BY_KIND: tuple[tuple[tuple[type[Exception], ...], type[errors.DomainError]], ...] = (
+    # The server is away, starting, full, or gave up on a lock: the same request may work a moment later.
+    ((OperationalError, InterfaceError), errors.AuthorityUnavailable),
+    ((Http404, django_exceptions.ObjectDoesNotExist), errors.NotFound),
+    ((django_exceptions.RequestDataTooBig,), errors.ContentTooLarge),
+    ((UnreadablePostError, django_exceptions.SuspiciousOperation, django_exceptions.BadRequest), errors.BadRequest),
+    ((django_exceptions.PermissionDenied,), errors.NotPermitted),
+    ((rest_exceptions.ParseError,), errors.MalformedJson),
+)
 
 
 def problem(error: errors.DomainError, request: Any) -> HttpResponse:
@@ -59,7 +68,7 @@ def problem(error: errors.DomainError, request: Any) -> HttpResponse:
 
 
 def exception_handler(exception: Exception, context: dict[str, Any]) -> HttpResponse:
-    """REST framework's handler: whatever a view raised becomes a problem document; faults of ours are logged without their text."""
+    """REST framework's handler: what a view raised becomes a problem document; faults of ours are logged without their text."""
     request = context["request"]
     error = as_domain_error(exception)
     if isinstance(error, errors.InternalError):
@@ -73,27 +82,9 @@ def as_domain_error(exception: BaseException) -> errors.DomainError:
     """The domain error that says the same as an exception of Django, REST framework or the database."""
     if isinstance(exception, errors.DomainError):
         return exception
-    if isinstance(exception, (OperationalError, InterfaceError)):
-        # The server is away, starting, full, or gave up on a lock: the same request may work a moment later.
-        return errors.AuthorityUnavailable()
-    if isinstance(exception, (Http404, django_exceptions.ObjectDoesNotExist)):
-        return errors.NotFound()
-    if isinstance(exception, django_exceptions.RequestDataTooBig):
-        return errors.ContentTooLarge()
-    if isinstance(
-        exception,
-        (
-            UnreadablePostError,
-            django_exceptions.SuspiciousOperation,
-            django_exceptions.BadRequest,
-            django_exceptions.TooManyFieldsSent,
-        ),
-    ):
-        return errors.BadRequest()
-    if isinstance(exception, django_exceptions.PermissionDenied):
-        return errors.NotPermitted()
-    if isinstance(exception, rest_exceptions.ParseError):
-        return errors.MalformedJson()
+    for kinds, error in _BY_KIND:
+        if isinstance(exception, kinds):
+            return error()
     if isinstance(exception, rest_exceptions.APIException):
         return error_of_status(exception.status_code)
     return errors.InternalError()
@@ -103,11 +94,11 @@ def error_of_status(status: int) -> errors.DomainError:
     """The most general error of a status; statuses that the contract does not know are told apart by class only."""
     if status in _BY_STATUS:
         return _BY_STATUS[status]()
-    return errors.InternalError() if status >= 500 else errors.BadRequest()  # noqa: PLR2004 - the class of server errors
+    return errors.InternalError() if status >= _SERVER_ERROR else errors.BadRequest()
 
 
 def log_fault(exception: BaseException, request: Any) -> None:
-    """Note where a fault came from: the types of the exception and its causes, and the last frames; never a message or a value."""
+    """Note where a fault came from: types of the exception and its causes, and the last frames; never a message or a value."""
     frames = traceback.extract_tb(exception.__traceback__)[-_FRAMES:]
     place = " < ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in reversed(frames))
     logger.error("fault: %s at %s, request %s", _kind(exception), place, request_ids.of(request))
@@ -115,7 +106,7 @@ def log_fault(exception: BaseException, request: Any) -> None:
 
 def _kind(exception: BaseException) -> str:
     """Types of the exception and of its causes, with the state code of the database if there is one."""
-    names = []
+    names: list[str] = []
     cause: BaseException | None = exception
     while cause is not None and len(names) < _FRAMES:
         state = getattr(cause, "sqlstate", None)

@@ -1,7 +1,7 @@
 """Requests per minute and credential, counted exactly across all web processes (design/06 429).
 
-The count is one row per credential in an unlogged table: one statement per request, nothing to sweep in daily work, and a crash of the
-database forgets at most a minute of counting.
+The count is one row per credential in an unlogged table: one statement per request, nothing to sweep in daily work, and a crash
+of the database forgets at most a minute of counting.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def policy_headers() -> dict[str, str]:
 
 
 def spend(credential_id: UUID) -> Allowance | None:
-    """Count one request of a credential; None when counting is switched off. Committed at once, whatever becomes of the request."""
+    """Count one request of a credential, at once and for good, whatever becomes of it; None when counting is switched off."""
     limit = LIMITS.requests_per_minute
     if not limit:
         return None

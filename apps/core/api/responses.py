@@ -1,6 +1,6 @@
 """Answers: compact JSON in UTF-8, times in UTC with Z, ids as text."""
 
-# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
+# ruff: noqa: ANN401, ARG002 - JSON values and requests have no narrower type here; signatures are those of the libraries
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class JsonRenderer(BaseRenderer):
     charset = None
     render_style = "binary"
 
-    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:  # noqa: ARG002
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
         return b"" if data is None else dumps(data)
 
 

@@ -1,4 +1,4 @@
-"""Headers that tell a browser what a page may do. Pages are same-origin only: no inline script, no inline style, no other host."""
+"""Headers that tell a browser what a page may do: no inline script, no inline style, no other host."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """The checks behind the fields of a body: each takes one JSON value and gives the Python value, or notes what is wrong with it.
 
-Nothing is raised for a wrong value: errors are collected, so that one answer names every wrong field. Checks are built once, when the
-class of a body is made, and hold no state of a request.
+Nothing is raised for a wrong value: errors are collected, so that one answer names every wrong field. Checks are built once, when
+the class of a body is made, and hold no state of a request.
 """
 
-# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
+# ruff: noqa: ANN401, ARG002 - JSON values and requests have no narrower type here; signatures are those of the libraries
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ LARGEST_INTEGER: Final = 2**63 - 1
 
 _BYTES_PER_CHARACTER = 4  # at most, in UTF-8
 _LONGEST_NAME_IN_POINTER = 128
+_NO_CONTROLS = "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"
 
 
 def pointer_to(parent: str, name: str) -> str:
@@ -76,7 +77,7 @@ class Text(Check):
         self.pattern = None if pattern is None else re.compile(pattern)
         self.blank = blank
 
-    def clean(self, value: Any, pointer: str, errors: Errors) -> Any:
+    def clean(self, value: Any, pointer: str, errors: Errors) -> Any:  # noqa: PLR0911 - one line per rule
         if not isinstance(value, str):
             return wrong(errors, pointer, "invalid_type", "This must be a string.")
         size = len(value)
@@ -99,7 +100,7 @@ class Text(Check):
         return value
 
     def schema(self) -> Schema:
-        found: Schema = {"type": "string"}
+        found: Schema = {"type": "string", "pattern": "^[^\\u0000]*$"}
         shortest = max(self.min_chars, 0 if self.blank else 1)
         longest = self.max_chars if self.max_chars is not None else self.max_bytes
         if shortest:
@@ -131,7 +132,7 @@ class Identifier(Check):
         return value
 
     def schema(self) -> Schema:
-        return {"type": "string", "minLength": 1, "maxLength": self.max_chars}
+        return {"type": "string", "minLength": 1, "maxLength": self.max_chars, "pattern": _NO_CONTROLS}
 
 
 class Key(Check):
@@ -159,7 +160,7 @@ class Key(Check):
         return folded if self.fold else value
 
     def schema(self) -> Schema:
-        return {"type": "string", "minLength": 1, "maxLength": self.max_chars}
+        return {"type": "string", "minLength": 1, "maxLength": self.max_chars, "pattern": _NO_CONTROLS}
 
 
 class Integer(Check):
@@ -346,12 +347,10 @@ class Json(Check):
     def _walk(self, value: Any, pointer: str, errors: Errors) -> None:
         if len(errors) >= MOST_ERRORS:
             return
-        if isinstance(value, str):
-            if "\0" in value:
-                wrong(errors, pointer, "invalid_text", "NUL is not text.")
-        elif type(value) is int:
-            if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
-                wrong(errors, pointer, "out_of_range", "An integer has at most 64 bits.")
+        if isinstance(value, str) and "\0" in value:
+            wrong(errors, pointer, "invalid_text", "NUL is not text.")
+        elif type(value) is int and not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
+            wrong(errors, pointer, "out_of_range", "An integer has at most 64 bits.")
         elif isinstance(value, dict):
             for name, inner in value.items():
                 if "\0" in name:
@@ -417,7 +416,7 @@ class Raw(Check):
     def __init__(self, body: type[Any]) -> None:
         self.body = body
 
-    def clean(self, value: Any, pointer: str, errors: Errors) -> Any:  # noqa: ARG002 - the signature of every check
+    def clean(self, value: Any, pointer: str, errors: Errors) -> Any:
         return value
 
     def schema(self) -> Schema:

@@ -1,6 +1,6 @@
 """The base of every view of the API: the order in which a request is decided, and what every answer carries."""
 
-# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
+# ruff: noqa: ANN401, ARG002 - JSON values and requests have no narrower type here; signatures are those of the libraries
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ from apps.core.limits import LIMITS
 from apps.core.text import has_control
 
 if TYPE_CHECKING:
-    from django.http import HttpResponseBase
     from rest_framework.request import Request
 
 
 class OnlyJson(BaseContentNegotiation):
     """The API speaks one language: Accept is not asked, and a body is judged by the reader of bodies."""
 
-    def select_parser(self, request: Any, parsers: Any) -> Any:  # noqa: ARG002 - signature of REST framework
+    def select_parser(self, request: Any, parsers: Any) -> Any:
         return parsers[0]
 
-    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:  # noqa: ARG002
+    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
         return renderers[0], renderers[0].media_type
 
 
@@ -48,8 +47,8 @@ class ApiView(APIView):
     throttle_classes = ()
     content_negotiation_class = OnlyJson
     metadata_class = None
-    schema = ContractSchema()
-    http_method_names: ClassVar[list[str]] = ["get", "head", "post", "put", "patch", "delete"]
+    schema: Any = ContractSchema()
+    http_method_names = ["get", "head", "post", "put", "patch", "delete"]
 
     allowance: rate_limit.Allowance | None = None
 
@@ -82,7 +81,7 @@ class ApiView(APIView):
     def check_access(self, request: Request) -> None:
         """For views that know operations: raise OperationNotGranted when the caller lacks the one of this method."""
 
-    def http_method_not_allowed(self, request: Request, *args: Any, **kwargs: Any) -> NoReturn:  # noqa: ARG002
+    def http_method_not_allowed(self, request: Any, *args: Any, **kwargs: Any) -> NoReturn:
         raise MethodNotAllowed([name.upper() for name in self.http_method_names if hasattr(self, name)])
 
     @property
@@ -90,7 +89,7 @@ class ApiView(APIView):
         """None: an Allow header on every answer would tell one path from another in refusals that must look alike."""
         return {}
 
-    def finalize_response(self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
         if self.allowance is not None:
             for name, text in self.allowance.headers().items():
@@ -110,5 +109,5 @@ class UnknownPath(ApiView):
 
     schema = None
 
-    def check_method(self, request: Request, *args: Any, **kwargs: Any) -> None:  # noqa: ARG002
+    def check_method(self, request: Request, *args: Any, **kwargs: Any) -> None:
         raise NotFound
