@@ -8,3 +8,19 @@ from django.apps import AppConfig
 class EvidenceConfig(AppConfig):
     name = "apps.evidence"
     label = "evidence"
+
+    def ready(self) -> None:
+        # Models are loaded only now.
+        from apps.evidence import layers, targets  # noqa: PLC0415
+        from apps.evidence.content import keep_reason  # noqa: PLC0415
+        from apps.retention.layers import register_layer  # noqa: PLC0415
+        from apps.retention.models import TargetKind  # noqa: PLC0415
+        from apps.retention.reasons import set_reason_keeper  # noqa: PLC0415
+        from apps.retention.targets import on_revoked, register_target  # noqa: PLC0415
+
+        register_target(TargetKind.EVENT, targets.resolve_event)
+        register_target(TargetKind.SESSION, targets.resolve_session)
+        register_target(TargetKind.SUBJECT, targets.resolve_subject)
+        on_revoked(targets.shut)
+        register_layer(layers.Sources())
+        set_reason_keeper(keep_reason)

@@ -12,24 +12,27 @@ from apps.core import clock
 from apps.core.canonical import sha256_hex
 from apps.core.ids import new_id
 from apps.evidence.models import Content
+from apps.evidence.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from uuid import UUID
 
 
-def store_texts(tenant_id: UUID, texts: Sequence[tuple[UUID, str]]) -> list[UUID]:
+def store_texts(tenant_id: UUID, texts: Sequence[tuple[UUID, str]], ids: Sequence[UUID] | None = None) -> list[UUID]:
     """Insert one Content row per ``(namespace id, text)`` and return their ids in the same order.
 
-    Must be called inside the tenant context; the text is kept byte for byte.
+    ``ids`` are the primary keys to use, for callers whose rows point here before the text is stored. Must be called inside the tenant
+    context; the text is kept byte for byte.
     """
     at = clock.now()
+    keys = [new_id() for _ in texts] if ids is None else list(ids)
     rows = []
-    for namespace_id, text in texts:
+    for key, (namespace_id, text) in zip(keys, texts, strict=True):
         data = text.encode()
         rows.append(
             Content(
-                id=new_id(),
+                id=key,
                 tenant_id=tenant_id,
                 namespace_id=namespace_id,
                 text=text,
@@ -39,7 +42,7 @@ def store_texts(tenant_id: UUID, texts: Sequence[tuple[UUID, str]]) -> list[UUID
             )
         )
     Content.objects.bulk_create(rows)
-    return [row.id for row in rows]
+    return keys
 
 
 def store_text(tenant_id: UUID, namespace_id: UUID, text: str | None) -> UUID | None:
@@ -63,3 +66,8 @@ def read_text(tenant_id: UUID, content_id: UUID | None) -> str | None:
 def erase_texts(tenant_id: UUID, ids: Iterable[UUID]) -> int:
     """Delete Content rows; returns how many were there. References must have been cleared before (foreign keys refuse)."""
     return Content.objects.filter(tenant_id=tenant_id, id__in=list(ids))._raw_delete("default")  # noqa: SLF001 - no cascade to collect
+
+
+def keep_reason(tenant_id: UUID, namespace_id: UUID, text: str) -> UUID:
+    """Store why somebody asked for a deletion, without what may not be stored. The text goes with the target."""
+    return store_texts(tenant_id, [(namespace_id, redact(text).text)])[0]

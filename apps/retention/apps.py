@@ -8,3 +8,13 @@ from django.apps import AppConfig
 class RetentionConfig(AppConfig):
     name = "apps.retention"
     label = "retention"
+
+    def ready(self) -> None:
+        from apps.retention import jobs  # noqa: F401, PLC0415 - registers the handler; models are loaded only now
+        from apps.retention.classes import apply_classes, parse_classes  # noqa: PLC0415
+        from apps.retention.models import TargetKind  # noqa: PLC0415
+        from apps.retention.targets import register_target, resolve_namespace  # noqa: PLC0415
+        from apps.tenants.provisioning import register_section  # noqa: PLC0415
+
+        register_section("retention_classes", parse=parse_classes, apply=apply_classes)
+        register_target(TargetKind.NAMESPACE, resolve_namespace)

@@ -37,7 +37,11 @@ ORDER = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a deletion is about. ``target_id`` is the primary key (memory, event, subject, namespace) or the session's own id."""
+    """What a deletion is about. ``target_id`` is the primary key (memory, event, subject, namespace) or the session's own id.
+
+    ``keys`` are the primary keys known when it was accepted: the named memory with its source events, or the event, and whatever
+    the hooks of that moment found to go with it. ``subject_id`` is whose data it is (session, subject and user namespace).
+    """
 
     tenant_id: UUID
     job_id: UUID
@@ -48,6 +52,10 @@ class Target:
     accepted_at: datetime
     cover_sources: bool
     reason_content_id: UUID | None
+    suppress_future: bool = False
+    keys: tuple[UUID, ...] = ()
+    fact_digest: int | None = None
+    subject_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,15 @@ class Cleared:
 
     count: int
     cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingCopy:
+    """A copy that this layer cannot clear: where it is, why it is still there, and until when (None: not known)."""
+
+    location: str
+    reason: str
+    until: datetime | None = None
 
 
 class Layer(ABC):
@@ -75,6 +92,10 @@ class Layer(ABC):
     def verify(self, target: Target) -> int:
         """Count what is left, by another query than clear() used; must be 0."""
 
+    def remaining_copies(self, target: Target) -> list[RemainingCopy]:  # noqa: ARG002 - most layers have none
+        """Copies that stay although the layer is cleared; listed in the result (DJ-11)."""
+        return []
+
 
 _layers: dict[str, Layer] = {}
 
@@ -87,6 +108,11 @@ def register_layer(layer: Layer) -> None:
         msg = f"layer {layer.key} is registered twice"
         raise ValueError(msg)
     _layers[layer.key] = layer
+
+
+def layer_named(key: str) -> Layer | None:
+    """The layer, or None while no app owns one of that name."""
+    return _layers.get(key)
 
 
 def registered_layers() -> list[Layer]:

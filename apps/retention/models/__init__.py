@@ -2,6 +2,7 @@
 
 from apps.retention.models.classes import RetentionClass
 from apps.retention.models.deletions import DeletionJob, DeletionStep
+from apps.retention.models.exposures import Exposure
 from apps.retention.models.revocations import Revocation, TargetKind
 
-__all__ = ["DeletionJob", "DeletionStep", "RetentionClass", "Revocation", "TargetKind"]
+__all__ = ["DeletionJob", "DeletionStep", "Exposure", "RetentionClass", "Revocation", "TargetKind"]

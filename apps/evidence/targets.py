@@ -1,0 +1,129 @@
+"""Events, sessions and subjects as targets of a deletion: who may ask, and what is shut at once (design/05 steps 1, 2, 6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+
+from apps.core.errors import NotFound, NotPermitted
+from apps.evidence.coverage import derived_alone, directly_covered, usable
+from apps.evidence.models import SourceEvent
+from apps.evidence.reads import find_events
+from apps.retention.models import TargetKind
+from apps.retention.targets import Resolved, may_erase
+from apps.tenants.models import Delegation, Namespace, Scope
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+
+    from apps.retention.layers import Target
+    from apps.tenants.access import Access
+    from apps.tenants.transactions import TenantTransaction
+
+
+def resolve_event(access: Access, target: str) -> Resolved:
+    """An event by the sender's id. One's own, or any in a namespace with the permission to erase."""
+    (event,) = find_events(access, [target])
+    if not _may_erase(access, event):
+        raise NotPermitted
+    return Resolved(
+        target_id=str(event.id),
+        public_id=event.event_id,
+        namespaces=(event.namespace_id,),
+        keys=(event.id,),
+        subject_id=event.subject_id,
+    )
+
+
+def resolve_session(access: Access, target: str) -> Resolved:
+    """A session of the caller's subject: the present one, or one in which that subject sent an event or had a delegation.
+
+    Another subject's session of the same name is not found, and not touched.
+    """
+    own = _own_namespace(access)
+    events = _events(access).filter(session_id=target, subject_id=own.subject_id)
+    spaces = set(events.values_list("namespace_id", flat=True))
+    known = (
+        target == access.session_id
+        or spaces
+        or Delegation.objects.filter(tenant_id=access.tenant_id, session_id=target, subject_id=own.subject_id).exists()
+    )
+    if not known:
+        raise NotFound
+    return Resolved(
+        target_id=target, public_id=target, namespaces=(own.id, *sorted(spaces - {own.id})), subject_id=own.subject_id
+    )
+
+
+def resolve_subject(access: Access, target: str) -> Resolved:
+    """All data of a subject, by its exact key: the caller's own, or another's whose namespace the caller may erase."""
+    grant = next((one for one in access.namespaces if one.scope == Scope.USER and one.scope_id == target and one.read), None)
+    if grant is None or grant.subject_id is None:
+        raise NotFound
+    if not may_erase(access, grant):
+        raise NotPermitted
+    spaces = set(_events(access).filter(subject_id=grant.subject_id).values_list("namespace_id", flat=True).distinct())
+    return Resolved(
+        target_id=str(grant.subject_id),
+        public_id=target,
+        namespaces=(grant.id, *sorted(spaces - {grant.id})),
+        subject_id=grant.subject_id,
+    )
+
+
+def shut(tx: TenantTransaction, access: Access, target: Target) -> set[UUID]:  # noqa: ARG001 - signature of the hooks
+    """Mark what the target takes along: its own events, those derived from them alone, and what a deleted memory rests on.
+
+    The reach of a session, subject or namespace needs no mark, the barrier itself speaks for it. Sources of a memory that stay, or that
+    the caller may not erase, are put under ``no_rebuild`` at once (DJ-06).
+    """
+    events = _events(access)
+    named = directly_covered(target)
+    kept: list[UUID] = []
+    if target.kind == TargetKind.MEMORY:
+        sources = list(usable(events.filter(id__in=target.keys)).order_by("id").select_for_update(no_key=True))
+        erased = {event.id for event in sources if target.cover_sources and _may_erase(access, event)}
+        named = Q(id__in=erased)
+        kept = [event.id for event in sources if event.id not in erased]
+        if target.fact_digest is not None:
+            restrict(events.filter(id__in=kept), target.fact_digest)
+    if target.kind in (TargetKind.MEMORY, TargetKind.EVENT):
+        events.filter(named).update(covered=True)
+    along = derived_alone(access.tenant_id, named)
+    events.filter(id__in=along).update(covered=True)
+    marked = (
+        set(events.filter(named).values_list("id", flat=True)) if target.kind in (TargetKind.MEMORY, TargetKind.EVENT) else set()
+    )
+    return marked | along | set(kept)
+
+
+def restrict(events: QuerySet[SourceEvent], digest: int) -> int:
+    """Put events under ``no_rebuild`` for one fact; those that are already stay as they are."""
+    count = 0
+    for event in events.exclude(no_rebuild__contains=[digest]).order_by("id").select_for_update(no_key=True):
+        event.no_rebuild = [*event.no_rebuild, digest]
+        event.save(update_fields=["no_rebuild"])
+        count += 1
+    return count
+
+
+def _events(access: Access) -> QuerySet[SourceEvent]:
+    return SourceEvent.objects.filter(tenant_id=access.tenant_id)
+
+
+def _may_erase(access: Access, event: SourceEvent) -> bool:
+    grant = access.by_id.get(event.namespace_id)
+    if grant is None:
+        return False
+    return may_erase(access, grant) or (event.subject_id is not None and event.subject_id == access.subject_id)
+
+
+def _own_namespace(access: Access) -> Namespace:
+    """The user namespace of the caller's subject. Raises NotFound: who speaks for nobody has no session."""
+    found = Namespace.objects.filter(tenant_id=access.tenant_id, scope=Scope.USER, subject_id=access.subject_id).first()
+    if access.subject_id is None or found is None:
+        raise NotFound
+    return found

@@ -1,0 +1,12 @@
+"""Paths of the retention floor."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from apps.retention.api.views import DeletionDetail, Deletions
+
+urlpatterns = [
+    path("memory-deletions", Deletions.as_view(), name="memory-deletions"),
+    path("memory-deletions/<str:job_id>", DeletionDetail.as_view(), name="memory-deletion"),
+]

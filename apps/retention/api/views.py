@@ -1,0 +1,50 @@
+"""Asking for a deletion, and looking how far it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from apps.core.api.openapi import contract
+from apps.core.api.responses import respond
+from apps.core.api.schema import Query
+from apps.retention.api.bodies import DeletionIn
+from apps.retention.deletion import AcceptedDeletion, DeletionRequest, request_deletion
+from apps.retention.reads import DeletionView, read_deletion
+from apps.tenants.api.views import AgentRequest, GovernedView
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+
+class Deletions(GovernedView):
+    operation = {"POST": "memory:delete"}
+
+    @contract(
+        request=DeletionIn,
+        answers={202: AcceptedDeletion, 200: AcceptedDeletion},
+        problems=(409, 410),
+        summary="Delete a memory, an event, a session, a subject's data or a namespace",
+    )
+    def post(self, request: AgentRequest) -> HttpResponse:
+        body = DeletionIn.parse(request)
+        done = request_deletion(
+            request.access,
+            DeletionRequest(
+                deletion_request_id=body.deletion_request_id,
+                kind=body.target.kind.value,
+                target=body.target.id,
+                cover_sources=body.cover_sources,
+                suppress_future=body.suppress_future,
+                reason=body.reason,
+            ),
+        )
+        return respond(done, status=200 if done.replayed else 202)
+
+
+class DeletionDetail(GovernedView):
+    operation = {"GET": ("memory:delete", "memory:read")}
+
+    @contract(answers={200: DeletionView}, summary="How far a deletion is, layer by layer")
+    def get(self, request: AgentRequest, job_id: str) -> HttpResponse:
+        Query.parse(request)
+        return respond(read_deletion(request.access, job_id))
