@@ -57,6 +57,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "apps.tenants.console.middleware.ConsoleTenant",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 

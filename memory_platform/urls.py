@@ -6,7 +6,7 @@ from django.urls import include, path, re_path
 
 from apps.core.api.docs import SchemaView, docs_page
 from apps.core.api.views import UnknownPath
-from memory_platform.console.site import console
+from apps.tenants.console.site import console
 
 import importlib.util  # TEMPORARY until every room stands
 
