@@ -12,6 +12,7 @@ from django.db import connection
 from apps.core import clock
 from apps.core.errors import CredentialExpired, CredentialRevoked, NotAuthenticated
 from apps.core.isolation import tenant_context
+from apps.core.prepared import fetch_prepared
 from apps.tenants import grants
 from apps.tenants.access import Access, ActorKind
 from apps.tenants.models import Role, Tenant
@@ -90,12 +91,11 @@ def authenticate(token: str, *, request_id: str = "") -> Access:
         raise NotAuthenticated
     now = clock.now()
     with tenant_context(parts.tenant_id):
-        with connection.cursor() as cursor:
-            cursor.execute(_DELEGATION if parts.kind == DELEGATION else _CREDENTIAL, [parts.tenant_id, token_hash(token)])
-            row = cursor.fetchone()
-        if row is None:
+        statement = _DELEGATION if parts.kind == DELEGATION else _CREDENTIAL
+        rows = fetch_prepared(statement, [parts.tenant_id, token_hash(token)])
+        if not rows:
             raise NotAuthenticated
-        found = _Found(*row)
+        found = _Found(*rows[0])
         _require_valid(found, now)
         if found.last_used_at is None or found.last_used_at < now - LAST_USED_EVERY:
             _touch(parts.tenant_id, found.credential_id, now)

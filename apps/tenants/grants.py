@@ -14,10 +14,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from django.contrib.auth.models import Group, Permission
-from django.db import connection
 from guardian.shortcuts import get_objects_for_user
 
 from apps.core.errors import NotPermitted
+from apps.core.prepared import fetch_prepared
 from apps.tenants.access import NamespaceGrant
 from apps.tenants.models import (
     AccessPolicy,
@@ -274,7 +274,9 @@ def reach_of_agent(tenant_id: UUID, user_id: UUID, *, subject_id: UUID | None, p
     """What an agent reaches for a subject: the subject's own namespace, the named projects in which both the agent has a
     permission and the subject is a member at ``at``, and the organization as far as the agent may. Without a subject: nothing.
     """
-    rows = _rows(_OF_AGENT, {"tenant": tenant_id, "user": user_id, "subject": subject_id, "projects": list(projects), "at": at})
+    rows = fetch_prepared(
+        _OF_AGENT, {"tenant": tenant_id, "user": user_id, "subject": subject_id, "projects": list(projects), "at": at}
+    )
     keys = {row[4]: row[2] for row in rows if row[1] == Scope.PROJECT}
     named = tuple((project, keys[project]) for project in projects if project in keys)
     if subject_id is None:
@@ -298,17 +300,10 @@ def reach_of_agent(tenant_id: UUID, user_id: UUID, *, subject_id: UUID | None, p
 
 def reach_of_person(tenant_id: UUID, user_id: UUID) -> Reach:
     """Every namespace of a tenant on which a person holds anything, and the policies they may read under."""
-    grants = [_grant_of(row, set(row[5])) for row in _rows(_OF_PERSON, {"tenant": tenant_id, "user": user_id})]
+    grants = [_grant_of(row, set(row[5])) for row in fetch_prepared(_OF_PERSON, {"tenant": tenant_id, "user": user_id})]
     grants.sort(key=lambda grant: (_ORDER[Scope(grant.scope)], grant.scope_id))
-    policies = _rows(f"SELECT {_POLICIES}", {"user": user_id})[0][0]
+    policies = fetch_prepared(f"SELECT {_POLICIES}", {"user": user_id})[0][0]
     return Reach(tuple(grants), frozenset(policies))
-
-
-def _rows(statement: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-    return found
 
 
 def _grant_of(row: tuple[Any, ...], held: set[str]) -> NamespaceGrant:

@@ -60,13 +60,17 @@ class Place:
             raise self.wrong("must be a mapping of names to values")
         return value
 
-    def items(self, value: object) -> Iterator[tuple[Place, Any]]:
-        """The entries of a list with their places; an absent list is empty."""
+    def items(self, value: object) -> list[Any]:
+        """The entries of a list; an absent list is empty."""
         if value is None:
-            return iter(())
+            return []
         if not isinstance(value, list):
             raise self.wrong("must be a list")
-        return ((self / number, inner) for number, inner in enumerate(value))
+        return value
+
+    def entries(self, value: object) -> Iterator[tuple[Place, Any]]:
+        """The same, each with its place."""
+        return ((self / number, inner) for number, inner in enumerate(self.items(value)))
 
     def text(self, value: object, *, max_chars: int = _NAME_CHARS) -> str:
         """Text of one line, not blank."""
@@ -165,7 +169,7 @@ def read_tenants(document: object, sections: Mapping[str, Any]) -> list[TenantLi
     """
     at = Place()
     top = at.mapping(document, required=("tenants",))
-    lines = [_tenant(value, place, sections) for place, value in (at / "tenants").items(top["tenants"])]
+    lines = [_tenant(value, place, sections) for place, value in (at / "tenants").entries(top["tenants"])]
     _unique(at / "tenants", [line.key for line in lines])
     return lines
 
@@ -175,13 +179,13 @@ def _tenant(value: object, at: Place, sections: Mapping[str, Any]) -> TenantLine
     key = (at / "key").key(found["key"], max_chars=_TENANT_KEY_CHARS)
     if any(letter in "/:" for letter in key):
         raise (at / "key").wrong("must not hold a slash or a colon")
-    projects = tuple(_project(item, place) for place, item in (at / "projects").items(found.get("projects")))
+    projects = tuple(_project(item, place) for place, item in (at / "projects").entries(found.get("projects")))
     _unique(at / "projects", [line.key for line in projects])
-    subjects = tuple(_subject(item, place) for place, item in (at / "subjects").items(found.get("subjects")))
+    subjects = tuple(_subject(item, place) for place, item in (at / "subjects").entries(found.get("subjects")))
     _unique(at / "subjects", [line.key for line in subjects])
-    agents = tuple(_agent(item, place) for place, item in (at / "agents").items(found.get("agents")))
+    agents = tuple(_agent(item, place) for place, item in (at / "agents").entries(found.get("agents")))
     _unique(at / "agents", [line.key for line in agents])
-    staff = tuple(_staff(item, place) for place, item in (at / "staff").items(found.get("staff")))
+    staff = tuple(_staff(item, place) for place, item in (at / "staff").entries(found.get("staff")))
     _unique(at / "staff", [line.username for line in staff])
     name = (at / "name").text(found["name"]) if found.get("name") is not None else key
     read = {section: reader(found.get(section), at / section) for section, reader in sections.items()}
@@ -202,7 +206,7 @@ def _subject(value: object, at: Place) -> SubjectLine:
 def _agent(value: object, at: Place) -> AgentLine:
     found = at.mapping(value, required=("key",), optional=("credentials",))
     place = at / "credentials"
-    credentials = tuple(_credential(item, inner) for inner, item in place.items(found.get("credentials")))
+    credentials = tuple(_credential(item, inner) for inner, item in place.entries(found.get("credentials")))
     _unique(place, [line.name for line in credentials])
     return AgentLine((at / "key").text(found["key"], max_chars=_ID_CHARS), credentials)
 
@@ -210,7 +214,7 @@ def _agent(value: object, at: Place) -> AgentLine:
 def _credential(value: object, at: Place) -> CredentialLine:
     found = at.mapping(value, required=("name", "operations"), optional=("projects", "subject", "expires_days"))
     place = at / "operations"
-    operations = tuple(inner.choice(item, Operation.values) for inner, item in place.items(found["operations"]))
+    operations = tuple(inner.choice(item, Operation.values) for inner, item in place.entries(found["operations"]))
     _unique(place, operations)
     subject = None
     if found.get("subject") is not None:
@@ -230,7 +234,7 @@ def _staff(value: object, at: Place) -> StaffLine:
     username = (at / "username").text(found["username"], max_chars=150)
     if not is_username(username):
         raise (at / "username").wrong("may hold letters, digits and @ . + - _ only")
-    roles = tuple(inner.choice(item, _STAFF_ROLES) for inner, item in (at / "roles").items(found["roles"]))
+    roles = tuple(inner.choice(item, _STAFF_ROLES) for inner, item in (at / "roles").entries(found["roles"]))
     if not roles:
         raise (at / "roles").wrong("must name at least one role")
     _unique(at / "roles", roles)
@@ -238,7 +242,7 @@ def _staff(value: object, at: Place) -> StaffLine:
 
 
 def _keys(at: Place, value: object) -> tuple[str, ...]:
-    keys = tuple(place.key(item) for place, item in at.items(value))
+    keys = tuple(place.key(item) for place, item in at.entries(value))
     _unique(at, keys)
     return keys
 

@@ -1,0 +1,46 @@
+"""Statements that run on every request, prepared once per connection.
+
+Django sends each statement as text with its values inside, so the server plans it anew every time. For the few statements on
+the way of every request that costs more than running them. These go through a cursor of the driver that binds values on the
+server; Django's wrapper stays around it, so that they are counted and shown like all others.
+"""
+
+# ruff: noqa: ANN401 - signatures of the driver
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+import psycopg
+from django.db import DEFAULT_DB_ALIAS, connections
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_THRESHOLD = 5  # of the driver, for statements that do not ask to be prepared; there are none on this kind of cursor
+
+
+class _PreparingCursor(psycopg.Cursor[tuple[Any, ...]]):
+    def execute(self, query: Any, params: Any = None, *, prepare: bool | None = True, binary: bool | None = None) -> Self:
+        return super().execute(query, params, prepare=prepare, binary=binary)
+
+
+@contextmanager
+def prepared_cursor(*, using: str = DEFAULT_DB_ALIAS) -> Iterator[Any]:
+    """A cursor whose statements are planned once per connection; for constant texts with values as parameters only."""
+    connection = connections[using]
+    connection.ensure_connection()
+    raw = connection.connection
+    if raw.prepare_threshold is None:
+        raw.prepare_threshold = _THRESHOLD
+    with connection.make_cursor(_PreparingCursor(raw)) as cursor:
+        yield cursor
+
+
+def fetch_prepared(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """All rows of a prepared statement."""
+    with prepared_cursor() as cursor:
+        cursor.execute(statement, values)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+    return found
