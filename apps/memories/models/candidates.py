@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -53,6 +54,7 @@ class Candidate(TenantOwned):
         db_constraint=False,
         verbose_name=_("stated by"),
     )
+    session_id = models.CharField(_("session"), max_length=128, db_collation="C", blank=True)
     fingerprint = models.CharField(max_length=64, editable=False)
     memory_type = models.CharField(_("type"), max_length=12, choices=MemoryType)
     fact_key = models.CharField(_("fact key"), max_length=200, db_collation="C")
@@ -111,6 +113,7 @@ class Candidate(TenantOwned):
             models.Index(fields=("tenant", "namespace", "status", "id"), name="candidate_by_status"),
             models.Index(fields=("tenant", "event"), name="candidate_by_event"),
             models.Index(fields=("tenant", "memory"), name="candidate_by_memory"),
+            GinIndex(fields=("source_events",), name="candidate_by_sources"),  # asked by deletions of events
         )
 
     def __str__(self) -> str:

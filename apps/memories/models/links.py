@@ -23,6 +23,7 @@ class EvidenceLink(TenantOwned):
     version = models.ForeignKey("memories.MemoryVersion", on_delete=models.CASCADE, related_name="evidence_links")
     evidence = models.ForeignKey("evidence.Evidence", on_delete=models.PROTECT, related_name="links")
     stance = models.CharField(_("stance"), max_length=8, choices=Stance, default=Stance.SUPPORTS)
+    held_at = models.DateTimeField(_("speaks for"), null=True, blank=True)  # the instant for which this evidence says so
     created_at = models.DateTimeField(_("created"), default=clock.now)
 
     governance: ClassVar = Governance(tenant="tenant", keeps=Keeps.CONTENT, audited=Audited.VERB, layer="relations")

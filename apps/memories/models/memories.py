@@ -136,6 +136,7 @@ class MemoryVersion(TenantOwned):
         "tenants.Subject", on_delete=models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("stated by")
     )
     origin = models.CharField(_("origin"), max_length=64)
+    session_id = models.CharField(_("session"), max_length=128, db_collation="C", blank=True)  # in which it was stated
     hidden_characters = models.BooleanField(_("holds hidden characters"), default=False)
 
     governance: ClassVar = Governance(tenant="tenant", keeps=Keeps.CONTENT, audited=Audited.VERB, layer="versions")
