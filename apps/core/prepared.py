@@ -34,7 +34,8 @@ def prepared_cursor(*, using: str = DEFAULT_DB_ALIAS) -> Iterator[Any]:
     raw = connection.connection
     if raw.prepare_threshold is None:
         raw.prepare_threshold = _THRESHOLD
-    with connection.make_cursor(_PreparingCursor(raw)) as cursor:
+    wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+    with wrap(_PreparingCursor(raw)) as cursor:
         yield cursor
 
 
