@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from django.core.management import ManagementUtility
 
@@ -40,7 +40,9 @@ _WITHOUT_DATABASE = frozenset(
     }
 )
 # Commands that are about the schema itself; before any other one the embedded database is brought up to date.
-_SCHEMA_COMMANDS = frozenset({"makemigrations", "migrate", "optimizemigration", "showmigrations", "sqlmigrate", "squashmigrations"})
+_SCHEMA_COMMANDS = frozenset(
+    {"makemigrations", "migrate", "optimizemigration", "showmigrations", "sqlmigrate", "squashmigrations"}
+)
 
 # Set for a worker that `serve` starts: it has just seen to the schema, and reading every migration again costs memory for good.
 SCHEMA_IS_CURRENT = "MEMORY_PLATFORM_SCHEMA_IS_CURRENT"
@@ -77,13 +79,14 @@ def _run_with_database(command: BaseCommand, *, migrated: bool) -> None:
     """Wrap what runs after the arguments were parsed."""
     execute = command.execute
 
-    def execute_with_database(*args: Any, **options: Any) -> str | None:
+    def execute_with_database(*args: object, **options: object) -> str | None:
         with database_running() as held:
             if held is not None and migrated and SCHEMA_IS_CURRENT not in os.environ:
                 from memory_platform.schema import ensure_schema  # noqa: PLC0415 - needs the apps, which are loaded by now
 
                 ensure_schema()
-            command.lease = held  # type: ignore[attr-defined] - for the one that looks after the server while it runs (serve)
+            # For the one command that looks after the server while it runs (serve).
+            command.lease = held  # type: ignore[attr-defined]
             try:
                 return execute(*args, **options)
             finally:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from typing import Any
 
 bind = "127.0.0.1:8000"
 wsgi_app = "memory_platform.wsgi:application"
@@ -37,13 +36,13 @@ control_socket_disable = True
 preload_app = False
 
 
-def when_ready(_server: Any) -> None:
+def when_ready(_server: object) -> None:
     """Ctrl-C reaches the whole foreground group; ``serve`` alone acts on it and asks us to stop in an orderly way."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _quote_no_requests()
 
 
-def post_worker_init(_worker: Any) -> None:
+def post_worker_init(_worker: object) -> None:
     """The same for the process that answers requests."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _quote_no_requests()

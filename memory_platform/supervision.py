@@ -6,6 +6,7 @@ started again when they die, and are told to stop by the kernel when we are kill
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import logging
 import os
@@ -69,6 +70,7 @@ class Child:
         self.budget = RestartBudget(self.name)
 
     def start(self) -> None:
+        self._end_remains()
         self.process = subprocess.Popen(
             self.command,
             stdin=subprocess.DEVNULL,
@@ -88,13 +90,17 @@ class Child:
             self.process.terminate()
 
     def kill(self) -> None:
-        if self.process is None or self.process.poll() is not None:
-            return
-        if self.own_group:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        else:
+        if self.process is not None and self.process.poll() is None:
             self.process.kill()
-        self.process.wait()
+            self.process.wait()
+        self._end_remains()
+
+    def _end_remains(self) -> None:
+        """A worker that was killed leaves processes of its own behind; their jobs have leases, so ending them loses nothing."""
+        if self.process is None or not self.own_group:
+            return
+        with contextlib.suppress(ProcessLookupError):  # the usual case: nobody is left
+            os.killpg(self.process.pid, signal.SIGKILL)
 
 
 class Supervisor:
@@ -167,8 +173,8 @@ class Supervisor:
                 continue
         for child in self.children:
             if child.process is not None and child.process.poll() is None:
-                logger.warning("%s did not stop within %.0f s and is killed", child.name, STOP_DEADLINE)
-                child.kill()
+                logger.warning("%s did not stop in time and is killed", child.name)
+            child.kill()
 
 
 def _ending_with(parent: int) -> Callable[[], None] | None:

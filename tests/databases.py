@@ -140,7 +140,9 @@ def _fingerprint() -> str:
     files = [*PROJECT.glob("apps/*/migrations/*.py"), *PROJECT.glob("apps/**/*.py"), PROJECT / "requirements" / "dev.txt"]
     files += [PROJECT / "memory_platform" / "settings.py"]
     for file in sorted(set(files)):
-        relevant = "migrations" in file.parts or "models" in file.parts or file.name in ("apps.py", "row_security.py", "settings.py")
+        relevant = (
+            "migrations" in file.parts or "models" in file.parts or file.name in ("apps.py", "row_security.py", "settings.py")
+        )
         if file.exists() and (relevant or file.suffix == ".txt"):
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

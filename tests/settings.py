@@ -9,6 +9,6 @@ from pathlib import Path
 
 os.environ["MEMORY_PLATFORM_HOME"] = str(Path(__file__).resolve().parent.parent / "var" / "test")
 
-from memory_platform.settings import *  # noqa: E402, F403
+from memory_platform.settings import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # many made-up people, none worth a slow hash

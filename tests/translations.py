@@ -25,6 +25,15 @@ class Entry:
     source: str = ""
     translations: tuple[str, ...] = ()
 
+    def add(self, field: str, piece: str) -> None:
+        """A message is written in pieces, one a line."""
+        if field == "msgid":
+            self.source += piece
+        elif field == "msgctxt":
+            self.context += piece
+        elif field.startswith("msgstr"):
+            self.translations = (*self.translations[:-1], self.translations[-1] + piece)
+
 
 def entries(text: str) -> Iterator[Entry]:
     """The messages of a .po file without its head."""
@@ -32,21 +41,14 @@ def entries(text: str) -> Iterator[Entry]:
         entry = Entry(number)
         field = ""
         for line in block:
-            if line.startswith("#,"):
-                entry.fuzzy = "fuzzy" in line
             if line.startswith("#"):
+                entry.fuzzy |= line.startswith("#,") and "fuzzy" in line
                 continue
-            if line.startswith("msg"):
-                field, _, line = line.partition(" ")
-                if field.startswith("msgstr"):
-                    entry.translations += ("",)
-            piece = ast.literal_eval(line)
-            if field == "msgid":
-                entry.source += piece
-            elif field == "msgctxt":
-                entry.context += piece
-            elif field.startswith("msgstr"):
-                entry.translations = (*entry.translations[:-1], entry.translations[-1] + piece)
+            keyword, _, quoted = line.partition(" ") if line.startswith("msg") else ("", "", line)
+            field = keyword or field
+            if keyword.startswith("msgstr"):
+                entry.translations += ("",)
+            entry.add(field, ast.literal_eval(quoted))
         if entry.source:
             yield entry
 

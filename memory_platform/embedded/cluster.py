@@ -81,7 +81,7 @@ def _require_our_version(data: Path) -> None:
 
 
 def _move_aside(folder: Path) -> None:
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")  # before Django: the clock of apps.core is not there yet
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")  # noqa: TID251 - a file name, made before apps are loaded
     aside = folder.with_name(f"data.half-made-{stamp}")
     folder.rename(aside)
     logger.warning("a half-made database folder was moved to %s; a new one is made", aside)
@@ -94,7 +94,7 @@ def _run_initdb(part: Path, places: Places, account: Account) -> None:
     for name, value in _FIRST_SETTINGS.items():
         command += ["--set", f"{name}={value}"]
     try:
-        done = subprocess.run(  # noqa: S603 - our own program and arguments
+        done = subprocess.run(
             command,
             check=False,
             stdin=subprocess.DEVNULL,
@@ -104,7 +104,7 @@ def _run_initdb(part: Path, places: Places, account: Account) -> None:
             cwd="/",
             text=True,
             start_new_session=True,
-            preexec_fn=account.becoming(initdb, places.root),  # noqa: PLW1509 - no threads yet
+            preexec_fn=account.becoming(initdb, places.root),
         )
     except (OSError, subprocess.SubprocessError) as trouble:
         msg = f"initdb cannot be started as user {account.name}: {trouble}"

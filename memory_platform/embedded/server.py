@@ -129,7 +129,7 @@ def _start(places: Places, account: Account) -> None:
     log_start = _open_log(places.log)
     try:
         with places.log.open("ab") as log:
-            child = subprocess.Popen(  # noqa: S603 - our own program and arguments
+            child = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -284,7 +284,8 @@ def _is_server_of(pid: int, data: Path) -> bool:
 
 
 def _processes_in(data: Path) -> list[int]:
-    return [process.pid for process in psutil.process_iter(["name"]) if process.info["name"] == "postgres" and _is_server_of(process.pid, data)]
+    servers = (process.pid for process in psutil.process_iter(["name"]) if process.info["name"] == "postgres")
+    return [pid for pid in servers if _is_server_of(pid, data)]
 
 
 def _wait_until_gone(pid: int, places: Places, seconds: float) -> bool:

@@ -34,7 +34,8 @@ def test_the_server_is_durable_private_and_speaks_unicode(home):
 def test_the_owner_is_bound_by_row_level_security(home):
     with lease(home):
         [row] = query(
-            home, "SELECT rolname, rolsuper, rolbypassrls, rolcreaterole, rolreplication FROM pg_roles WHERE rolname = current_user"
+            home,
+            "SELECT rolname, rolsuper, rolbypassrls, rolcreaterole, rolreplication FROM pg_roles WHERE rolname = current_user",
         )
         assert row == ("memory_platform", False, False, True, False)
         [(owner,)] = query(home, "SELECT datdba::regrole::text FROM pg_database WHERE datname = current_database()")

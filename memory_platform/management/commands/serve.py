@@ -8,8 +8,9 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -19,6 +20,7 @@ from memory_platform.schema import ensure_schema
 from memory_platform.supervision import Child, RestartBudget, Supervisor, TooManyRestarts
 
 if TYPE_CHECKING:
+    from memory_platform.demo import DemoAccess
     from memory_platform.embedded.leases import Lease
 
 READY_PATH = "/api/v1/health/ready"
@@ -64,7 +66,7 @@ class Address:
             listener.bind(address)
             listener.listen(_BACKLOG)
         except OSError as trouble:
-            msg = f"cannot listen on {self.host}:{self.port}: {trouble.strerror}. Stop what uses it, or choose another with --bind."
+            msg = f"cannot listen on {self.host}:{self.port}: {trouble.strerror}. Stop what uses it, or name another with --bind."
             raise CommandError(msg, returncode=1) from trouble
         return listener, Address(self.host, listener.getsockname()[1])
 
@@ -84,7 +86,7 @@ class Command(BaseCommand):
         parser.add_argument("--no-worker", action="store_true", help="only the web server; start workers yourself")
         parser.add_argument("--demo", action="store_true", help="load the demo tenant and print how to use it")
 
-    def handle(self, *_args: Any, bind: Address, no_worker: bool, demo: bool, **_options: Any) -> None:
+    def handle(self, *_args: object, bind: Address, no_worker: bool, demo: bool, **_options: object) -> None:
         listener, address = bind.listen()
         with listener:
             if self.lease is None:
@@ -104,7 +106,7 @@ class Command(BaseCommand):
             except TooManyRestarts as trouble:
                 raise CommandError(str(trouble), returncode=1) from trouble
 
-    def _tend_database(self) -> Any:
+    def _tend_database(self) -> Callable[[], None]:
         """What keeps the embedded database up while we serve; nothing to do for a database of somebody else."""
         held = self.lease
         if held is None:
@@ -119,7 +121,7 @@ class Command(BaseCommand):
 
         return tend
 
-    def _load_demo(self) -> Any:
+    def _load_demo(self) -> DemoAccess | None:
         from memory_platform.demo import ensure_demo  # noqa: PLC0415 - only with --demo
 
         try:
