@@ -1,4 +1,4 @@
-"""Rules for text that names things, and for characters that cannot be seen (design/06 Limits; ID-31, PK-05, PK-08).
+"""Rules for text that names things, and for characters that cannot be seen (design/06 Limits).
 
 Keys (fact keys, labels, project keys) are compared in a folded form and must not hold anything a reader cannot see. Content is
 never changed: what is hidden in it is found, counted and, where it is shown, escaped.

@@ -9,10 +9,14 @@ from enum import StrEnum
 from uuid import UUID
 
 import pytest
+from django.db import InternalError
 from django.test import RequestFactory
+from psycopg.errors import InFailedSqlTransaction, ReadOnlySqlTransaction
 
+from apps.core.api.problems import as_domain_error
 from apps.core.api.responses import dumps, instant_text, respond
 from apps.core.api.wsgi import Handler
+from apps.core.errors import AuthorityUnavailable
 from apps.core.limits import LIMITS
 from tests.core.conftest import Api, codes_at
 
@@ -35,7 +39,6 @@ def is_problem(response, status, code):
 
 @pytest.mark.parametrize("path", ["/notes", "/notes/n", "/no-such-thing", "/faults/fault", "/notes/%00", "/"])
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "OPTIONS", "PATCH", "DELETE", "TRACE", "PROPFIND"])
-@pytest.mark.requirement("ID-01")
 def test_nobody_learns_anything_without_a_credential(stranger, method, path):
     answer = stranger.send(method, path, b"{")
     is_problem(answer, 401, "not_authenticated")
@@ -166,7 +169,6 @@ def test_query_parameters_are_typed(small_api):
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "201", "ten", "1.5", "10; drop table", "", "١", "9" * 40, "5 ", "+5"])
-@pytest.mark.requirement("AP-06")
 def test_a_page_has_1_to_200_rows(small_api, limit):
     assert list(codes_at(small_api.send("GET", "/notes?" + "limit=" + limit.replace(" ", "%20")))) == ["/limit"]
 
@@ -213,7 +215,6 @@ def test_a_view_without_parameters_refuses_all(small_api):
         (None, '"v' + "9" * 40 + '"', 422, "invalid_precondition"),
     ],
 )
-@pytest.mark.requirement("VH-10", "VH-17")
 def test_preconditions(small_api, in_body, header, status, found):
     headers = {} if header is None else {"HTTP_IF_MATCH": header}
     answer = small_api.send("PATCH", "/notes/n", {**NOTE, "expected_version": in_body}, **headers)
@@ -245,6 +246,13 @@ def test_a_database_that_is_away_is_503(small_api, path):
     assert int(answer.headers["Retry-After"]) >= 1
     assert b"server" not in answer.content
     is_problem(Api("away").get("/notes"), 503, "authority_unavailable")
+
+
+def test_a_server_that_has_become_a_standby_is_503():
+    read_only, other = InternalError(), InternalError()
+    read_only.__cause__, other.__cause__ = ReadOnlySqlTransaction(), InFailedSqlTransaction()
+    assert isinstance(as_domain_error(read_only), AuthorityUnavailable)
+    assert as_domain_error(other).status == 500
 
 
 def test_errors_carry_their_extras_and_headers(small_api):

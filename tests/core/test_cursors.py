@@ -63,7 +63,6 @@ def test_the_last_page_has_no_cursor(rows):
     assert asked(RateWindow.objects.none()).next_cursor is None
 
 
-@pytest.mark.requirement("RK-15", "RK-16")
 def test_what_comes_and_goes_between_pages_neither_repeats_nor_hides_a_row(rows):
     first = asked(rows)
     add(99)

@@ -252,7 +252,6 @@ def test_a_bare_day_can_stand_for_its_end():
     assert wrong(until="9999-12-31") == {"/until": "invalid_time"}
 
 
-@pytest.mark.requirement("EV-03")
 def test_what_has_not_happened_yet_is_refused():
     stopped = datetime(2026, 1, 1, tzinfo=UTC)
     with clock.set_clock(lambda: stopped):

@@ -43,7 +43,6 @@ from apps.core.limits import LIMITS
         b".5",
     ],
 )
-@pytest.mark.requirement("CA-22")
 def test_what_is_no_strict_json_is_refused(body):
     with pytest.raises(MalformedJson):
         parse_json(body)

@@ -64,7 +64,6 @@ def test_other_keys_stay_other_keys(different):
         "a\u034fb",
     ],
 )
-@pytest.mark.requirement("ID-03")
 def test_what_cannot_be_seen_is_in_no_key(key):
     assert key_fault(key) == "invalid_key"
 
@@ -106,7 +105,6 @@ def test_the_table_of_hidden_characters_is_that_of_unicode():
         ("\u200c", [(0, 0x200C)]),
     ],
 )
-@pytest.mark.requirement("PK-05", "PK-08")
 def test_hidden_characters_are_found_where_they_are(text, hidden):
     assert hidden_characters(text) == hidden
 

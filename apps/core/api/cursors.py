@@ -88,7 +88,7 @@ def _after(model: type[Model], order: Sequence[str], values: Sequence[Any]) -> Q
     for name, value in zip(order, values, strict=True):
         field = name.removeprefix("-")
         try:
-            typed = model._meta.get_field(field).to_python(value)  # type: ignore[union-attr]  # noqa: SLF001 - a column, not a relation; Django documents _meta  # type: ignore[union-attr]
+            typed = model._meta.get_field(field).to_python(value)  # type: ignore[union-attr]  # noqa: SLF001 - documented
         except ValidationError:
             raise _invalid() from None
         behind |= same & Q(**{f"{field}__{'lt' if name.startswith('-') else 'gt'}": typed})

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core import exceptions as django_exceptions
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, InternalError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.views import defaults
 from rest_framework import exceptions as rest_exceptions
@@ -31,6 +31,7 @@ API_ROOT = "/api/"
 _TYPE = "urn:memory-platform:problem:"
 _FRAMES = 6
 _SERVER_ERROR = 500
+_READ_ONLY = "25006"  # we still talk to a server that has become a standby
 
 _BY_STATUS: dict[int, type[errors.DomainError]] = {
     400: errors.BadRequest,
@@ -82,6 +83,8 @@ def as_domain_error(exception: BaseException) -> errors.DomainError:
     """The domain error that says the same as an exception of Django, REST framework or the database."""
     if isinstance(exception, errors.DomainError):
         return exception
+    if isinstance(exception, InternalError) and getattr(exception.__cause__, "sqlstate", "") == _READ_ONLY:
+        return errors.AuthorityUnavailable()
     for kinds, error in _BY_KIND:
         if isinstance(exception, kinds):
             return error()
