@@ -35,8 +35,8 @@ class Limits:
     @classmethod
     def from_settings(cls) -> Limits:
         """The limits of this installation."""
-        given: dict[str, int] = {one.name: getattr(settings, PREFIX + one.name.upper(), one.default) for one in fields(cls)}
-        return cls(**given)
+        given = {one.name: PREFIX + one.name.upper() for one in fields(cls)}
+        return cls(**{name: int(getattr(settings, setting)) for name, setting in given.items() if hasattr(settings, setting)})
 
 
 LIMITS = Limits.from_settings()
