@@ -11,13 +11,20 @@ class RetrievalConfig(AppConfig):
 
     def ready(self) -> None:
         import importlib.util  # TEMPORARY
-        if importlib.util.find_spec("apps.memories.targets") is None or importlib.util.find_spec("apps.memories.reads") is None:
+
+        if any(
+            importlib.util.find_spec(n) is None
+            for n in ("apps.memories.reads", "apps.retention.exposures", "apps.retrieval.selection")
+        ):
             return
         from apps.memories.projections import register_projection  # noqa: PLC0415 - models are loaded by now
+        from apps.retention.exposures import set_exposure_finder  # noqa: PLC0415
         from apps.retention.layers import register_layer  # noqa: PLC0415
+        from apps.retrieval.exposures import find_exposures  # noqa: PLC0415
         from apps.retrieval.layers import LexicalIndexLayer, TracesLayer  # noqa: PLC0415
         from apps.retrieval.postings import LexicalProjection  # noqa: PLC0415
 
         register_projection(LexicalProjection())
         register_layer(LexicalIndexLayer())
         register_layer(TracesLayer())
+        set_exposure_finder(find_exposures)

@@ -7,136 +7,158 @@ moved behind a policy or withdrawn a moment ago does not leave recall (OJ-11, RP
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import F, Q
-
 from apps.core.ids import public_id
-from apps.evidence.content import read_texts
-from apps.evidence.models import Evidence
-from apps.memories.models import EvidenceLink, MemoryType, MemoryVersion, Relation
+from apps.memories import timeline
+from apps.memories.models import MemoryType, Relation
 from apps.memories.reads import readable_memories
 from apps.retrieval.context import Candidate, Recall
 from apps.retrieval.context import Relation as Edge
+from apps.retrieval.vocabulary import Lane
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from uuid import UUID
 
-    from apps.memories.models import Memory
+    from apps.memories.models import Memory, MemoryVersion
     from apps.retrieval.context import QueryContext
     from apps.retrieval.recall import Found
     from apps.tenants.access import Access
 
-_FIDELITY = [choice.value for choice in Evidence.Fidelity]  # best first
+# Lanes that mean the memory, whatever its words say at the time.
+_BY_IDENTITY = frozenset({Lane.EXACT, Lane.ALWAYS, Lane.NAMED})
+_COMPANIONS = frozenset({Relation.Type.CONTRADICTS, Relation.Type.DUPLICATE_OF})
+
+
+@dataclass(slots=True)
+class _Row:
+    memory: Memory
+    version: MemoryVersion
+    recall: Recall
+    successor: MemoryVersion | None = None
+    companion: bool = False
 
 
 def candidates(access: Access, context: QueryContext, found: Iterable[Found]) -> list[Candidate]:
-    """The candidates behind what recall found, each with the version that holds at the context's ``as_of``.
+    """The candidates behind what recall found, each with the version that holds at the context's ``as_of``, and their companions.
 
-    A hit on a version that does not hold then is dropped unless the holding version was hit too or the memory was reached by key:
-    its words are no longer (or not yet) what the memory says. Decisions bring their direct predecessor along.
+    A hit on words that the memory does not say at that time is no hit, unless the memory was meant by its key. Companions are
+    what must not be missing beside a record: the canonical one of a duplicate, the other side of a contradiction or conflict, the
+    direct predecessor of a decision.
     """
     hits: dict[UUID, list[Found]] = defaultdict(list)
     for row in found:
         hits[row.memory_id].append(row)
     if not hits:
         return []
-    memories = {memory.id: memory for memory in _memories(access, context, list(hits))}
-    versions = _versions(context, memories, hits)
-    chosen: list[tuple[Memory, MemoryVersion, Recall, MemoryVersion | None]] = []
-    for memory_id, memory in memories.items():
-        holding = _holding(memory, versions[memory_id], context)
-        recall = _recall_of(hits[memory_id], holding) if holding is not None else None
-        if holding is None or recall is None:
-            continue
-        chosen.append((memory, holding, recall, _successor(memory, holding, versions[memory_id])))
-        before = _predecessor(memory, holding, versions[memory_id])
-        if before is not None:
-            chosen.append((memory, before, Recall(), holding))
-    return _assemble(access, chosen)
+    memories = {memory.id: memory for memory in _read(access, context, list(hits))}
+    holding = _holding(context, memories)
+    rows = []
+    for key, memory in memories.items():
+        version = holding.get(key)
+        recall = _recall_of(hits[key], version) if version is not None else None
+        if version is not None and recall is not None:
+            rows.append(_Row(memory, version, recall))
+    edges = _edges(access, {row.memory.id for row in rows})
+    rows += _companions(access, context, rows, edges)
+    rows += _predecessors(access, rows)
+    return _assemble(access, context, rows, edges)
 
 
-def _memories(access: Access, context: QueryContext, ids: list[UUID]) -> list[Memory]:
-    return list(readable_memories(access).filter(id__in=ids, namespace_id__in=list(context.namespaces)))
+def _read(access: Access, context: QueryContext, ids: list[UUID]) -> list[Memory]:
+    return list(readable_memories(access).filter(id__in=ids, namespace_id__in=list(context.namespaces)).select_related("head"))
 
 
-def _versions(
-    context: QueryContext, memories: dict[UUID, Memory], hits: dict[UUID, list[Found]]
-) -> dict[UUID, list[MemoryVersion]]:
-    numbers = {row.version for rows in hits.values() for row in rows if row.version is not None}
-    wanted = (
-        Q(version=F("memory__version"))
-        | Q(version__in=numbers)
-        | (Q(valid_from__lte=context.as_of) & (Q(valid_to=None) | Q(valid_to__gt=context.as_of)))
-        | Q(memory__memory_type=MemoryType.DECISION, valid_to=F("memory__head__valid_from"))
-    )
-    found: dict[UUID, list[MemoryVersion]] = defaultdict(list)
-    for version in MemoryVersion.objects.filter(wanted, tenant_id=context.tenant_id, memory_id__in=list(memories)):
-        found[version.memory_id].append(version)
-    return found
+def _holding(context: QueryContext, memories: dict[UUID, Memory]) -> dict[UUID, MemoryVersion]:
+    """The version in force at ``as_of``; where none is, the head, which the hard filters will refuse with a reason.
+
+    Most heads hold now: only the others cost a look at the older versions.
+    """
+    held: dict[UUID, MemoryVersion] = {}
+    unclear = []
+    for key, memory in memories.items():
+        head = memory.head
+        if head is not None and head.valid_from <= context.as_of and (head.valid_to is None or head.valid_to > context.as_of):
+            held[key] = head
+        else:
+            unclear.append(key)
+    if unclear:
+        held |= timeline.in_force(context.tenant_id, unclear, context.as_of)
+        for key in unclear:
+            head = memories[key].head
+            if key not in held and head is not None:
+                held[key] = head
+    return held
 
 
-def _holding(memory: Memory, versions: list[MemoryVersion], context: QueryContext) -> MemoryVersion | None:
-    """The version that holds at ``as_of``; if none does, the head, which the hard filters will refuse with a reason."""
-    at = [v for v in versions if v.valid_from <= context.as_of and (v.valid_to is None or v.valid_to > context.as_of)]
-    if at:
-        # A correction keeps the start of what it corrects: of several that hold, the one recorded last is meant.
-        return max(at, key=lambda v: (v.version == memory.version, v.revision, v.version))
-    return next((v for v in versions if v.version == memory.version), None)
-
-
-def _recall_of(rows: list[Found], holding: MemoryVersion) -> Recall | None:
-    row = next((r for r in rows if r.version in {None, holding.version}), None)
+def _recall_of(rows: list[Found], version: MemoryVersion) -> Recall | None:
+    row = next((r for r in rows if r.version in {None, version.version}), None)
     if row is not None:
         return Recall(lanes=dict(row.lanes), matched_terms=row.matched_terms, matched_weight=row.matched_weight)
-    lanes = {lane: rank for r in rows for lane, rank in r.lanes.items() if lane.value in {"exact", "always", "named"}}
+    lanes = {lane: rank for r in rows for lane, rank in r.lanes.items() if lane in _BY_IDENTITY}
     return Recall(lanes=lanes) if lanes else None
 
 
-def _successor(memory: Memory, version: MemoryVersion, versions: list[MemoryVersion]) -> MemoryVersion | None:
-    """The version that takes this one's place, if one was recorded."""
-    if version.version == memory.version or version.valid_to is None:
-        return None
-    return next((v for v in versions if v.version != version.version and v.valid_from == version.valid_to), None) or next(
-        (v for v in versions if v.version == memory.version), None
-    )
+def _edges(access: Access, memory_ids: set[UUID]) -> list[timeline.RelationRow]:
+    return timeline.relations_between(access, memory_ids) if memory_ids else []
 
 
-def _predecessor(memory: Memory, holding: MemoryVersion, versions: list[MemoryVersion]) -> MemoryVersion | None:
-    if memory.memory_type != MemoryType.DECISION or holding.version != memory.version:
-        return None
-    before = [v for v in versions if v is not holding and v.valid_to == holding.valid_from and v.valid_from < holding.valid_from]
-    return max(before, key=lambda v: (v.revision, v.version), default=None)
+def _companions(access: Access, context: QueryContext, rows: list[_Row], edges: list[timeline.RelationRow]) -> list[_Row]:
+    have = {row.memory.id for row in rows}
+    wanted = {key for edge in edges if edge.type in _COMPANIONS for key in (edge.source_pk, edge.target_pk)}
+    if any(row.memory.conflict_set_id for row in rows):
+        wanted |= {key for conflict in timeline.open_conflicts(access, have) for key in conflict.member_pks}
+    missing = wanted - have
+    if not missing:
+        return []
+    memories = {memory.id: memory for memory in _read(access, context, list(missing))}
+    return [
+        _Row(memories[key], version, Recall(), companion=True)
+        for key, version in sorted(_holding(context, memories).items(), key=lambda item: item[0].int)
+    ]
 
 
-def _assemble(access: Access, chosen: list[tuple[Memory, MemoryVersion, Recall, MemoryVersion | None]]) -> list[Candidate]:
-    versions = [version for _, version, _, _ in chosen]
-    texts = read_texts(access.tenant_id, [key for v in versions for key in (v.content_id, v.rationale_id)])
-    grounds = grounds(access, versions)
-    edges = _edges(access, {memory.id for memory, _, _, _ in chosen})
-    rows = []
-    for memory, version, recall, successor in chosen:
-        content = texts.get(version.content_id) if version.content_id else None
-        if content is None:
-            continue  # erased between two statements of this transaction is impossible; erased before means revoked
+def _predecessors(access: Access, rows: list[_Row]) -> list[_Row]:
+    decisions = {row.version.id: row for row in rows if row.memory.memory_type == MemoryType.DECISION and row.version.version > 1}
+    if not decisions:
+        return []
+    before = timeline.direct_predecessors(access.tenant_id, [row.version for row in decisions.values()])
+    return [_Row(decisions[key].memory, version, Recall(), successor=decisions[key].version) for key, version in before.items()]
+
+
+def _assemble(access: Access, context: QueryContext, rows: list[_Row], edges: list[timeline.RelationRow]) -> list[Candidate]:
+    versions = [row.version for row in rows]
+    texts = timeline.texts_of(access.tenant_id, versions)
+    sources = timeline.sources_of(access, [version.id for version in versions])
+    outgoing: dict[UUID, list[Edge]] = defaultdict(list)
+    for edge in edges:
+        outgoing[edge.source_pk].append(Edge(type=edge.type, memory_id=public_id("mem", edge.target_pk)))
+    found = []
+    for row in rows:
+        text = texts.get(row.version.id)
+        if text is None:
+            continue  # erased: the memory is revoked and on its way out
+        memory, version = row.memory, row.version
+        name = public_id("mem", memory.id)
         scope = access.by_id[memory.namespace_id]
-        refs, fidelity, available = grounds.get(version.id, ((), None, True))
-        is_predecessor = successor is not None and not recall.lanes
-        rows.append(
+        ground = sources.get(version.id)
+        after = row.successor or _replacement(context, memory, version)
+        found.append(
             Candidate(
                 memory_id=memory.id,
-                public_id=public_id("mem", memory.id),
+                public_id=name,
                 version=version.version,
                 namespace_id=memory.namespace_id,
                 scope=scope.scope,
                 scope_id=scope.scope_id,
                 memory_type=memory.memory_type,
-                content=content,
+                content=text.content,
                 state=memory.state,
                 epistemic_status=version.epistemic_status,
                 fact_key=memory.fact_key,
-                rationale=texts.get(version.rationale_id) if version.rationale_id else None,
+                rationale=text.rationale,
                 conditions=version.conditions,
                 verdict=version.verdict,
                 retrieval_policy=memory.retrieval_policy,
@@ -147,52 +169,26 @@ def _assemble(access: Access, chosen: list[tuple[Memory, MemoryVersion, Recall, 
                 observed_at=version.observed_at,
                 last_confirmed_at=version.last_confirmed_at,
                 expected_resolution_at=version.expected_resolution_at,
-                source_refs=refs,
-                fidelity=fidelity,
+                source_refs=ground.refs if ground else (),
+                fidelity=ground.fidelity if ground else None,
                 independent_evidence_count=version.independent_evidence_count,
-                evidence_available=available,
+                evidence_available=ground is None or ground.unavailable == 0,
                 topics=frozenset(version.topics),
                 entities=frozenset(version.entities),
                 conflict_id=public_id("cfl", memory.conflict_set_id) if memory.conflict_set_id else None,
-                relations=edges.get(memory.id, ()),
-                superseded_by=public_id("mem", memory.id) if successor is not None else None,
-                superseded_at=successor.valid_from if successor is not None else None,
-                successor=(public_id("mem", memory.id), successor.version) if successor is not None and is_predecessor else None,
-                recall=recall,
+                relations=tuple(outgoing.get(memory.id, ())),
+                superseded_by=name if after is not None else None,
+                superseded_at=after.valid_from if after is not None else None,
+                successor=(name, row.successor.version) if row.successor is not None else None,
+                recall=row.recall,
             )
         )
-    return rows
+    return found
 
 
-def grounds(access: Access, versions: list[MemoryVersion]) -> dict[UUID, tuple[tuple[str, ...], str | None, bool]]:
-    """Per version: ids of the sources, the best fidelity among them, and whether any of them can still be looked up."""
-    found: dict[UUID, list[tuple[str | None, str, str]]] = defaultdict(list)
-    links = (
-        EvidenceLink.objects.filter(tenant_id=access.tenant_id, version_id__in=[v.id for v in versions])
-        .order_by("id")
-        .values_list("version_id", "evidence__event__event_id", "evidence__fidelity", "evidence__availability")
-    )
-    for version_id, event_id, fidelity, availability in links:
-        found[version_id].append((event_id, fidelity, availability))
-    answer = {}
-    for version_id, rows in found.items():
-        lawful = [row for row in rows if row[2] != Evidence.Availability.ERASED]
-        refs = tuple(dict.fromkeys(event_id for event_id, _, _ in lawful if event_id))
-        fidelity = min((row[1] for row in lawful), key=_FIDELITY.index, default=None)
-        answer[version_id] = (refs, fidelity, any(row[2] == Evidence.Availability.AVAILABLE for row in lawful))
-    return answer
-
-
-def _edges(access: Access, memory_ids: set[UUID]) -> dict[UUID, tuple[Edge, ...]]:
-    """Relations of these memories to memories that the caller may read too; the others are not mentioned."""
-    rows = list(
-        Relation.objects.filter(tenant_id=access.tenant_id, source_id__in=memory_ids).order_by("id").values_list("source_id", "type", "target_id")
-    )
-    if not rows:
-        return {}
-    visible = set(readable_memories(access).filter(id__in={row[2] for row in rows}).values_list("id", flat=True))
-    found: dict[UUID, list[Edge]] = defaultdict(list)
-    for source_id, kind, target_id in rows:
-        if target_id in visible:
-            found[source_id].append(Edge(type=kind, memory_id=public_id("mem", target_id)))
-    return {key: tuple(edges) for key, edges in found.items()}
+def _replacement(context: QueryContext, memory: Memory, version: MemoryVersion) -> MemoryVersion | None:
+    """The head, where it has taken (or will take) the place of the version that held at ``as_of``."""
+    head = memory.head
+    if head is None or version.version == memory.version or version.valid_to is None or head.valid_from > context.asked_at:
+        return None
+    return head

@@ -13,10 +13,11 @@ from apps.memories.models import MemoryVersion
 from apps.retention.layers import CHUNK, Cleared, Layer, Target
 from apps.retrieval.models import Posting, RetrievalTrace, TraceCandidate
 from apps.retrieval.models.index import Layer as IndexLayer
-from apps.retrieval.targets import covered_memories
 
 if TYPE_CHECKING:
     from uuid import UUID
+
+    from django.db.models import QuerySet
 
 
 class LexicalIndexLayer(Layer):
@@ -25,12 +26,11 @@ class LexicalIndexLayer(Layer):
     key: ClassVar[str] = "lexical_index"
 
     def discover(self, target: Target) -> int:
-        return Posting.objects.filter(tenant_id=target.tenant_id, memory_id__in=covered_memories(target)).count()
+        return Posting.objects.filter(tenant_id=target.tenant_id, memory_id__in=target.keys).count()
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:
         """Remove the postings of one chunk of memories; the counts go down with the rows that were really there."""
-        memories = covered_memories(target).filter(id__gt=cursor) if cursor else covered_memories(target)
-        ids = list(memories.order_by("id").values_list("id", flat=True)[: CHUNK // 10])
+        ids = [key for key in sorted(target.keys, key=str) if cursor is None or str(key) > cursor][: CHUNK // 10]
         if not ids:
             return Cleared(0, None)
         with connection.cursor() as db:
@@ -45,7 +45,7 @@ class LexicalIndexLayer(Layer):
 
     def verify(self, target: Target) -> int:
         """Counted from the versions' side instead of the memories'."""
-        versions = MemoryVersion.objects.filter(tenant_id=target.tenant_id, memory__in=covered_memories(target))
+        versions = MemoryVersion.objects.filter(tenant_id=target.tenant_id, memory_id__in=target.keys)
         return Posting.objects.filter(
             tenant_id=target.tenant_id, memory_id__in=versions.values("memory_id"), version__in=versions.values("version")
         ).count()
@@ -99,7 +99,7 @@ class TracesLayer(Layer):
 
     def verify(self, target: Target) -> int:
         """Counted through the traces' lanes as well as their rows."""
-        names = [str(key) for key in covered_memories(target).values_list("id", flat=True)]
+        names = [str(key) for key in target.keys]
         with connection.cursor() as db:
             db.execute(
                 "SELECT count(*) FROM retrieval_tracecandidate WHERE tenant_id = %s AND memory_id::text = ANY(%s)",
@@ -107,26 +107,26 @@ class TracesLayer(Layer):
             )
             return int(db.fetchone()[0]) + self._requests(target).count()
 
-    def _candidates(self, target: Target) -> TraceCandidate.objects:  # type: ignore[name-defined]
-        return TraceCandidate.objects.filter(tenant_id=target.tenant_id, memory_id__in=covered_memories(target).values("id"))
+    def _candidates(self, target: Target) -> QuerySet[TraceCandidate]:
+        return TraceCandidate.objects.filter(tenant_id=target.tenant_id, memory_id__in=target.keys)
 
-    def _requests(self, target: Target) -> RetrievalTrace.objects:  # type: ignore[name-defined]
-        named = Q(candidates__memory_id__in=covered_memories(target).values("id"))
+    def _requests(self, target: Target) -> QuerySet[RetrievalTrace]:
+        named = Q(candidates__memory_id__in=target.keys)
         own = {
-            "session": Q(session_id=target.target_id),
-            "subject": Q(subject_id=target.target_id),
+            "session": Q(session_id=target.target_id, subject_id=target.subject_id),
+            "subject": Q(subject_id=target.subject_id),
         }.get(target.kind)
         reach = named | own if own is not None else named
         return RetrievalTrace.objects.filter(reach, tenant_id=target.tenant_id).exclude(request=None).distinct()
 
     def _strip_lanes(self, target: Target, candidate_ids: list[UUID]) -> None:
         """Take the target's ids out of the lanes of the traces that hold them."""
-        rows = TraceCandidate.objects.filter(tenant_id=target.tenant_id, id__in=candidate_ids).values_list("trace_id", "memory_id")
+        rows = TraceCandidate.objects.filter(tenant_id=target.tenant_id, id__in=candidate_ids).values_list(
+            "trace_id", "memory_id"
+        )
         gone: dict[UUID, set[str]] = {}
         for trace_id, memory_id in rows:
             gone.setdefault(trace_id, set()).add(str(memory_id))
         for trace in RetrievalTrace.objects.filter(tenant_id=target.tenant_id, id__in=list(gone)):
             trace.lanes = {lane: [key for key in keys if key not in gone[trace.id]] for lane, keys in trace.lanes.items()}
             trace.save(update_fields=["lanes"])
-
-

@@ -13,19 +13,19 @@ from django.db import connection
 
 from apps.core import clock
 from apps.core.errors import RevisionUnavailable
-from apps.core.ids import parse_public_id, public_id
-from apps.evidence.content import read_texts
+from apps.core.ids import public_id
+from apps.memories import timeline
 from apps.memories.labels import resolve_hints
-from apps.memories.reads import readable_memories
+from apps.memories.models import Label
 from apps.retrieval.applicability import describe
-from apps.retrieval.authority import candidates, grounds
+from apps.retrieval.authority import candidates
 from apps.retrieval.context import Attachment, Budget, QueryContext, Turn
 from apps.retrieval.packet import BudgetOut, Conflict, ConflictMember, Omitted, Packet, TriageOut, Warning, item_of
 from apps.retrieval.recall import Recalled, recall
 from apps.retrieval.relevance import RelevanceRule, passes
 from apps.retrieval.selection import Selection, select
 from apps.retrieval.traces import TraceNote, write_trace
-from apps.retrieval.vocabulary import RULE_VERSION, Outcome, Profile, Trigger, WarningCode
+from apps.retrieval.vocabulary import RULE_VERSION, BudgetUnit, Outcome, PacketFormat, Profile, Stage, Trigger, WarningCode
 from apps.tenants.models import Scope
 from apps.tenants.transactions import revision_token, tenant_transaction
 
@@ -39,6 +39,13 @@ if TYPE_CHECKING:
 
 OVERFETCH = 5  # recalled rows per wanted candidate: the hard filters run afterwards
 MOST_RECALLED = 4_000
+CONFLICT_EXPLANATIONS = {
+    "equal_time": "Two values begin at the same time and nothing tells which one holds.",
+    "no_effective_time": "A value came without a time from which it holds.",
+    "other_subject": "Somebody else's word stands against the record.",
+    "weaker_fidelity": "The newer value rests on weaker evidence than the older one.",
+    "unreliable_source": "The newer value comes from a source that cannot decide the fact.",
+}
 CONFLICT_EXPLANATION = "Sources, conditions or times do not decide which of these holds. Verify before relying on any of them."
 
 
@@ -66,14 +73,15 @@ def answer_query(access: Access, question: Question) -> Packet:
         revision = _snapshot(access.tenant_id)
         if body.min_revision is not None and int(body.min_revision.removeprefix("rev_")) > revision:
             raise RevisionUnavailable
-        hints, unknown = resolve_hints(access.tenant_id, topics=body.topics, entities=body.entities)
-        context = _context(access, body, project, hints, asked_at, revision)
+        topics = resolve_hints(access.tenant_id, Label.Kind.TOPIC, body.topics)
+        entities = resolve_hints(access.tenant_id, Label.Kind.ENTITY, body.entities)
+        context = _context(access, body, project, (topics.known, entities.known), asked_at, revision)
         watch = clock.monotonic()
         recalled, rows = _fetch(access, context)
         fetched = clock.monotonic()
         selection = select(context, rows, recalled.known, rule=_rule(access))
         outcome = _outcome(access, context, selection, project)
-        conflicts = _conflicts(access, selection)
+        conflicts = _conflicts(access, context, selection)
         decided = clock.monotonic()
         note = TraceNote(
             decision="RETRIEVE",
@@ -90,7 +98,8 @@ def answer_query(access: Access, question: Question) -> Packet:
         )
         trace_id = write_trace(access, context, recalled, selection, note)
     warnings = [Warning(warning.code, warning.detail, warning.memory_id) for warning in selection.warnings]
-    warnings += [Warning(WarningCode.UNKNOWN_LABEL, f"No {kind} is called {label}.") for kind, label in unknown]
+    for kind, hints in (("topic", topics), ("entity", entities)):
+        warnings += [Warning(WarningCode.UNKNOWN_LABEL, f"No {kind} is called {label}.") for label in hints.unknown]
     return _packet(context, selection, conflicts, warnings, outcome, revision, trace_id)
 
 
@@ -103,7 +112,9 @@ def _only_project(access: Access) -> NamespaceGrant | None:
 def _snapshot(tenant_id: UUID) -> int:
     """The revision this answer speaks for. A trace need not survive a power cut, so its commit does not wait for the disk."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT revision, set_config('synchronous_commit', 'off', true) FROM tenants_tenant WHERE id = %s", [tenant_id])
+        cursor.execute(
+            "SELECT revision, set_config('synchronous_commit', 'off', true) FROM tenants_tenant WHERE id = %s", [tenant_id]
+        )
         return int(cursor.fetchone()[0])
 
 
@@ -178,32 +189,36 @@ def _outcome(access: Access, context: QueryContext, selection: Selection, projec
     return selection.outcome
 
 
-def _conflicts(access: Access, selection: Selection) -> list[Conflict]:
+def _conflicts(access: Access, context: QueryContext, selection: Selection) -> list[Conflict]:
     """The open conflicts that the packet touches, each with every member the caller may read."""
-    sets = {row.candidate.conflict_id: row.candidate.fact_key for row in selection.chosen if row.candidate.conflict_id}
-    if not sets:
+    touched = {row.candidate.memory_id for row in selection.chosen if row.candidate.conflict_id}
+    touched |= {row.candidate.memory_id for row in selection.rejected if row.candidate.conflict_id and row.stage == Stage.PACKING}
+    if not touched:
         return []
-    keys = [key for key in (parse_public_id("cfl", name) for name in sets) if key is not None]
-    members = list(
-        readable_memories(access).filter(conflict_set_id__in=keys).select_related("head").order_by("conflict_set_id", "id")
-    )
-    heads = [member.head for member in members if member.head is not None]
-    texts = read_texts(access.tenant_id, [head.content_id for head in heads])
-    sources = grounds(access, heads)
-    found: dict[str, list[ConflictMember]] = {}
-    for member in members:
-        if member.head is None or member.conflict_set_id is None or member.head.content_id not in texts:
-            continue
-        found.setdefault(public_id("cfl", member.conflict_set_id), []).append(
-            ConflictMember(
-                memory_id=public_id("mem", member.id),
-                version=member.version,
-                content=texts[member.head.content_id],
-                valid_from=member.head.valid_from if member.head.effective else None,
-                source_refs=list(sources[member.head.id][0]) if member.head.id in sources else [],
-            )
+    found = timeline.open_conflicts(access, touched)
+    members = {key for conflict in found for key in conflict.member_pks}
+    heads = timeline.heads(context.tenant_id, members)
+    texts = timeline.texts_of(context.tenant_id, heads.values())
+    sources = timeline.sources_of(access, [head.id for head in heads.values()])
+    return [
+        Conflict(
+            conflict.conflict_id,
+            conflict.fact_key,
+            [
+                ConflictMember(
+                    memory_id=public_id("mem", key),
+                    version=heads[key].version,
+                    content=texts[heads[key].id].content,
+                    valid_from=heads[key].valid_from if heads[key].effective else None,
+                    source_refs=list(sources[heads[key].id].refs) if heads[key].id in sources else [],
+                )
+                for key in conflict.member_pks
+                if key in heads and heads[key].id in texts
+            ],
+            CONFLICT_EXPLANATIONS.get(conflict.reason, CONFLICT_EXPLANATION),
         )
-    return [Conflict(name, sets[name], rows, CONFLICT_EXPLANATION) for name, rows in found.items()]
+        for conflict in found
+    ]
 
 
 def _packet(  # noqa: PLR0913 - the parts of a packet
@@ -215,7 +230,7 @@ def _packet(  # noqa: PLR0913 - the parts of a packet
     revision: int,
     trace_id: UUID,
 ) -> Packet:
-    report = selection.budget
+    budget = context.budget
     return Packet(
         decision="RETRIEVE",
         outcome=outcome,
@@ -227,10 +242,16 @@ def _packet(  # noqa: PLR0913 - the parts of a packet
         ],
         conflicts=conflicts,
         warnings=warnings,
-        omitted=[Omitted(row.candidate.public_id, row.reason) for row in selection.omitted],
+        omitted=[Omitted(name, reason) for name, reason in selection.omitted],
         truncated_by_budget=selection.truncated,
-        budget=BudgetOut(report.limit, report.used, report.unit, report.tokenizer, report.exact),
-        text=selection.text,
+        budget=BudgetOut(
+            limit=budget.limit,
+            used=selection.used,
+            unit=budget.unit,
+            tokenizer=budget.tokenizer if budget.unit == BudgetUnit.TOKENS else None,
+            exact=selection.exact,
+        ),
+        text=selection.text if context.format == PacketFormat.TEXT else None,
         clarification=None,
         triage=TriageOut("RETRIEVE", None, {}),
         trace_id=public_id("trc", trace_id),

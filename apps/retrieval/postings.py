@@ -31,7 +31,9 @@ INDEX_KEY = b"lexical"
 class LexicalProjection:
     """Keeps postings and statistics equal to what memory says (registered with apps.memories.projections)."""
 
-    def replace(self, tenant_id: UUID, memory: Memory, versions: list[tuple[MemoryVersion, IndexedText]], *, revision: int) -> None:
+    def replace(
+        self, tenant_id: UUID, memory: Memory, versions: list[tuple[MemoryVersion, IndexedText]], *, revision: int
+    ) -> None:
         """See apps.memories.projections.Projection.replace."""
         state = index_state(tenant_id, memory.namespace_id)
         wanted = {version.version: text for version, text in versions}
@@ -77,7 +79,9 @@ def current_versions(memory: Memory, versions: Iterable[MemoryVersion]) -> froze
     if head is None:
         return frozenset()
     planned = head.valid_from > head.ingested_at
-    before = {number for number, version in by_number.items() if planned and version.valid_to == head.valid_from and version is not head}
+    before = {
+        number for number, version in by_number.items() if planned and version.valid_to == head.valid_from and version is not head
+    }
     return frozenset({memory.version} | before)
 
 
@@ -122,7 +126,8 @@ def _count(changes: Counter[tuple[int, int]], layer: int, terms: Iterable[int], 
 def _indexed_versions(tenant_id: UUID, memory_id: UUID) -> dict[int, int]:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT DISTINCT version, layer FROM retrieval_posting WHERE tenant_id = %s AND memory_id = %s", [tenant_id, memory_id]
+            "SELECT DISTINCT version, layer FROM retrieval_posting WHERE tenant_id = %s AND memory_id = %s",
+            [tenant_id, memory_id],
         )
         return {int(version): int(layer) for version, layer in cursor.fetchall()}
 
@@ -156,9 +161,7 @@ def _insert_version(  # noqa: PLR0913 - the columns of a posting
         )
 
 
-def _apply_statistics(
-    tenant_id: UUID, state: IndexState, namespace_id: UUID, changes: Counter[tuple[int, int]]
-) -> None:
+def _apply_statistics(tenant_id: UUID, state: IndexState, namespace_id: UUID, changes: Counter[tuple[int, int]]) -> None:
     steps = sorted((layer, term, by) for (layer, term), by in changes.items() if by)
     if not steps:
         return

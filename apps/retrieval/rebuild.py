@@ -6,17 +6,19 @@ starts over and removes what was left.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import F, Q
 
 from apps.audits import log as audit
 from apps.core import clock
 from apps.core.isolation import tenant_context
-from apps.memories.models import Memory
-from apps.memories.reads import indexed_texts
+from apps.memories.models import Memory, MemoryVersion
+from apps.memories.timeline import texts_of
 from apps.retrieval.analysis import ANALYSIS_VERSION
 from apps.retrieval.models import IndexState
 from apps.retrieval.models.index import Layer
@@ -57,16 +59,24 @@ def rebuild_namespace(access: Access, namespace_id: UUID, *, progress: Callable[
         done = postings = documents = history = 0
         after: UUID | None = None
         while True:
-            memories = Memory.objects.filter(tenant_id=access.tenant_id, namespace_id=namespace_id).exclude(state=Memory.State.REVOKED)
+            memories = Memory.objects.filter(tenant_id=access.tenant_id, namespace_id=namespace_id).exclude(
+                state=Memory.State.REVOKED
+            )
             batch = list((memories.filter(id__gt=after) if after else memories).order_by("id")[:_CHUNK])
             if not batch:
                 break
             rows: list[tuple[int, int, UUID, int]] = []
-            texts = indexed_texts(access.tenant_id, [memory.id for memory in batch])
+            by_memory: dict[UUID, list[MemoryVersion]] = defaultdict(list)
+            held = Q(valid_to=None) | Q(valid_to__gt=F("valid_from")) | Q(version=F("memory__version"))
+            for version in MemoryVersion.objects.filter(held, tenant_id=access.tenant_id, memory__in=[m.id for m in batch]):
+                by_memory[version.memory_id].append(version)
+            texts = texts_of(access.tenant_id, [version for versions in by_memory.values() for version in versions])
             for memory in batch:
-                versions = texts.get(memory.id, [])
-                current = current_versions(memory, [version for version, _ in versions])
-                for version, text in versions:
+                current = current_versions(memory, by_memory[memory.id])
+                for version in by_memory[memory.id]:
+                    text = texts.get(version.id)
+                    if text is None:
+                        continue
                     layer = Layer.CURRENT if version.version in current else Layer.HISTORY
                     documents += layer == Layer.CURRENT
                     history += layer == Layer.HISTORY
@@ -126,4 +136,3 @@ def _drop(tenant_id: UUID, namespace_id: UUID, *, keep: int) -> None:
                 f"DELETE FROM {table} WHERE tenant_id = %s AND namespace_id = %s AND generation <> %s",  # noqa: S608 - two fixed names
                 [tenant_id, namespace_id, keep],
             )
-

@@ -124,9 +124,7 @@ def _lexical(context: QueryContext, limit: int) -> tuple[list[Found], KnownTerms
     return found, known
 
 
-def _statistics(
-    tenant_id: UUID, namespaces: list[UUID], layers: list[int], hashes: list[int]
-) -> tuple[int, dict[int, int]]:
+def _statistics(tenant_id: UUID, namespaces: list[UUID], layers: list[int], hashes: list[int]) -> tuple[int, dict[int, int]]:
     """Number of documents in scope, and of those that hold each term; read inside the allowed namespaces only."""
     with connection.cursor() as cursor:
         cursor.execute(
