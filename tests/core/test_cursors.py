@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from apps.core.api.cursors import page
+from apps.core.cursors import page
 from apps.core.errors import ValidationFailed
 from apps.core.models import RateWindow
 from tests.core.api_views import Filters

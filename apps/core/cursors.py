@@ -69,7 +69,7 @@ def page(rows: QuerySet[Any], *, order: Sequence[str], query: PageRequest, calle
 
 def _signer(caller: str, route: str, order: Sequence[str], filters: Mapping[str, Any]) -> signing.Signer:
     bound = json_hash([caller, route, list(order), {name: _plain(value) for name, value in filters.items()}])
-    return signing.Signer(sep=".", salt=f"apps.core.api.cursors:{bound}")
+    return signing.Signer(sep=".", salt=f"apps.core.cursors:{bound}")
 
 
 def _opened(signer: signing.Signer, cursor: str) -> list[Any]:
