@@ -25,6 +25,11 @@ class _PreparingCursor(psycopg.Cursor[tuple[Any, ...]]):
     def execute(self, query: Any, params: Any = None, *, prepare: bool | None = True, binary: bool | None = None) -> Self:
         return super().execute(query, params, prepare=prepare, binary=binary)
 
+    def _convert_query(self, query: Any, params: Any = None) -> Any:
+        """The driver forgets the text of a prepared statement; Django's log of statements wants it."""
+        self._query = super()._convert_query(query, params)
+        return self._query
+
 
 @contextmanager
 def prepared_cursor(*, using: str = DEFAULT_DB_ALIAS) -> Iterator[Any]:
