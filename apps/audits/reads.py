@@ -33,7 +33,7 @@ def readable_entries(access: Access) -> QuerySet[AuditEntry]:
 def list_entries(
     access: Access, *, verb: str | None = None, object_type: str | None = None, object_id: str | None = None
 ) -> QuerySet[AuditEntry]:
-    """The readable entries, newest first, narrowed to a verb or to an object; hand it to ``apps.core.api.cursors.page``."""
+    """The readable entries, newest first, narrowed to a verb or to an object; hand it to ``apps.core.cursors.page``."""
     wanted = {"verb": verb, "object_type": object_type, "object_id": object_id}
     return (
         readable_entries(access)
