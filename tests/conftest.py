@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import TransactionTestCase
 
-from tests.databases import TestServer, close_connections, pointed_at, test_server
+from tests.databases import TestServer, pointed_at, test_server
 
 
 @pytest.fixture(scope="session")
@@ -24,14 +24,7 @@ def django_db_setup(database_server: TestServer, django_db_blocker: Any) -> Iter
         name = database_server.new_database()
     try:
         with pytest.MonkeyPatch.context() as patch, pointed_at(name):
-            patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _case: _start_afresh(database_server, name))
+            patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _case: database_server.reset(name))
             yield
     finally:
         database_server.drop(name)
-
-
-def _start_afresh(server: TestServer, name: str) -> None:
-    """After a test that commits: the same database, as the migrations left it."""
-    close_connections()
-    server.drop(name)
-    server.clone(name)
