@@ -14,6 +14,7 @@ from apps.core.ids import public_id
 from apps.memories import timeline
 from apps.memories.models import MemoryType, Relation
 from apps.memories.reads import readable_memories
+from apps.memories.texts import texts_of
 from apps.retrieval.context import Candidate, Recall
 from apps.retrieval.context import Relation as Edge
 from apps.retrieval.vocabulary import Lane
@@ -130,7 +131,7 @@ def _predecessors(access: Access, rows: list[_Row]) -> list[_Row]:
 
 def _assemble(access: Access, context: QueryContext, rows: list[_Row], edges: list[timeline.RelationRow]) -> list[Candidate]:
     versions = [row.version for row in rows]
-    texts = timeline.texts_of(access.tenant_id, versions)
+    texts = texts_of(access.tenant_id, versions)
     sources = timeline.sources_of(access, [version.id for version in versions])
     outgoing: dict[UUID, list[Edge]] = defaultdict(list)
     for edge in edges:

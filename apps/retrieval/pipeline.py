@@ -17,6 +17,7 @@ from apps.core.ids import public_id
 from apps.memories import timeline
 from apps.memories.labels import resolve_hints
 from apps.memories.models import Label
+from apps.memories.texts import texts_of
 from apps.retrieval.applicability import describe
 from apps.retrieval.authority import candidates
 from apps.retrieval.context import Attachment, Budget, QueryContext, Turn
@@ -198,7 +199,7 @@ def _conflicts(access: Access, context: QueryContext, selection: Selection) -> l
     found = timeline.open_conflicts(access, touched)
     members = {key for conflict in found for key in conflict.member_pks}
     heads = timeline.heads(context.tenant_id, members)
-    texts = timeline.texts_of(context.tenant_id, heads.values())
+    texts = texts_of(context.tenant_id, heads.values())
     sources = timeline.sources_of(access, [head.id for head in heads.values()])
     return [
         Conflict(

@@ -18,7 +18,7 @@ from apps.audits import log as audit
 from apps.core import clock
 from apps.core.isolation import tenant_context
 from apps.memories.models import Memory, MemoryVersion
-from apps.memories.timeline import texts_of
+from apps.memories.texts import texts_of
 from apps.retrieval.analysis import ANALYSIS_VERSION
 from apps.retrieval.models import IndexState
 from apps.retrieval.models.index import Layer

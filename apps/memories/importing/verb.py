@@ -64,7 +64,7 @@ def import_turns(
         for turn, result in zip(chunk, results, strict=True):
             if not isinstance(result, Accepted) or episode_id(turn) in there:
                 continue
-            outcome = propose(access, _episode(turn, project))
+            outcome = propose(access, _episode(turn, project)).outcome
             made += outcome.status == Candidate.Status.COMMITTED
             declined += outcome.status == Candidate.Status.REJECTED
         done = replace(
@@ -90,9 +90,9 @@ def episode_id(turn: RecordedTurn) -> str:
     return f"episode:{sha256_hex(event_id(turn))[:_ID_DIGITS]}"
 
 
-def fact_key(turn: RecordedTurn) -> str:
+def turn_key(conversation: str, turn: str) -> str:
     """The fact key of a turn's episode: one turn, one record."""
-    name = fold_key(f"turn.{turn.conversation}.{turn.turn}")
+    name = fold_key(f"turn.{conversation}.{turn}")
     return name if len(name) <= 200 else f"turn.{sha256_hex(name)[:_ID_DIGITS]}"  # noqa: PLR2004 - length of a key
 
 
@@ -113,7 +113,7 @@ def _episode(turn: RecordedTurn, project: str) -> Proposal:
         scope=Scope.PROJECT,
         scope_id=project,
         memory_type=MemoryType.EPISODIC,
-        fact_key=fact_key(turn),
+        fact_key=turn_key(turn.conversation, turn.turn),
         content=turn.text,
         epistemic_status=EpistemicStatus.OBSERVED,
         source_event_ids=(event_id(turn),),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from apps.memories.importing.turns import read_turns
-from apps.memories.importing.verb import fact_key, import_turns
+from apps.memories.importing.verb import import_turns, turn_key
 from apps.retrieval.api.bodies import BudgetIn, QueryIn
 from apps.retrieval.evaluation.metrics import Tally
 from apps.retrieval.pipeline import Question, answer_query
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from apps.memories.importing.locomo import Conversation
+    from apps.memories.importing.turns import RecordedTurn
     from apps.tenants.access import Access
 
 DEPTH = 20
@@ -33,7 +34,7 @@ class Measured:
 
 def import_dataset(access: Access, path: Path, project_of: Callable[[str], str]) -> None:
     """Bring every turn of the file in; ``project_of`` names (and has made) the project of a conversation."""
-    spoken: dict[str, list] = {}
+    spoken: dict[str, list[RecordedTurn]] = {}
     for turn in read_turns(path):
         spoken.setdefault(turn.conversation, []).append(turn)
     for name, turns in spoken.items():
@@ -49,22 +50,17 @@ def measure(
 ) -> list[Measured]:
     """Ask every answerable question in the project of its conversation and count where the answering turns stand."""
     tallies: dict[str, Tally] = {}
-    asked = [(one, question) for one in conversations for question in one.questions if question.category != 5 and question.evidence]  # noqa: PLR2004 - asks for what was never said
+    asked = [
+        (one, question) for one in conversations for question in one.questions if question.category != 5 and question.evidence
+    ]  # noqa: PLR2004 - asks for what was never said
     for number, (conversation, question) in enumerate(asked, start=1):
-        relevant = {_key(conversation.conversation_id, turn_id) for turn_id in question.evidence}
+        relevant = {turn_key(conversation.conversation_id, turn_id) for turn_id in question.evidence}
         packet = answer_query(access, Question(body=_body(question.text, project_of(conversation.conversation_id))))
         ranked = [item.fact_key or "" for item in packet.items]
         for group in (f"category {question.category}", "all"):
             tallies.setdefault(group, Tally()).add(ranked, relevant)
         progress(number, len(asked))
     return [Measured(group, tally.questions, tally.figures()) for group, tally in sorted(tallies.items(), reverse=True)]
-
-
-def _key(conversation_id: str, turn_id: str) -> str:
-    from apps.memories.importing.turns import RecordedTurn  # noqa: PLC0415 - only the naming rule is needed
-    from apps.core import clock  # noqa: PLC0415
-
-    return fact_key(RecordedTurn(conversation_id, turn_id, clock.now(), ""))
 
 
 def _body(question: str, project: str) -> QueryIn:
