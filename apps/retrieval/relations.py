@@ -69,43 +69,45 @@ def _started(item: Judged) -> float:
 
 def _units(kept: Sequence[Judged], followers: dict[Key, Judged]) -> list[Unit]:
     """One unit per record, but records that contradict each other come together, at the place of the best of them."""
-    group = _groups(kept)
-    units: list[Unit] = []
-    done: set[Key] = set()
+    groups: dict[Key, list[Judged]] = {}
+    roots = _roots(kept)
     for item in kept:
-        if item.key in done:
-            continue
-        members = [other for other in kept if group[other.key] == group[item.key]]
-        done |= {member.key for member in members}
-        if len(members) > 1:
-            units.append(Unit(tuple(_disputed(member) for member in members)))
-        else:
-            units.append(Unit((item,), followers.get(item.key)))
-    return units
-
-
-def _groups(kept: Sequence[Judged]) -> dict[Key, int]:
-    """Number of the group of each record; a group is connected by `contradicts` or by a conflict set."""
-    group = {item.key: number for number, item in enumerate(kept)}
-    by_id: dict[str, list[Key]] = {}
-    for item in kept:
-        by_id.setdefault(item.candidate.public_id, []).append(item.key)
-        if item.candidate.conflict_id is not None:
-            by_id.setdefault(item.candidate.conflict_id, []).append(item.key)
-    links = [
-        (item.key, other)
-        for item in kept
-        for name in (
-            *(relation.memory_id for relation in item.candidate.relations if relation.type == "contradicts"),
-            *((item.candidate.conflict_id,) if item.candidate.conflict_id is not None else ()),
-        )
-        for other in by_id.get(name, ())
+        groups.setdefault(roots.get(item.key, item.key), []).append(item)
+    return [
+        Unit(tuple(_disputed(member) for member in members))
+        if len(members) > 1
+        else Unit((members[0],), followers.get(members[0].key))
+        for members in groups.values()
     ]
-    for one, other in links:
-        low, high = sorted((group[one], group[other]))
-        if low != high:
-            group = {key: low if number == high else number for key, number in group.items()}
-    return group
+
+
+def _roots(kept: Sequence[Judged]) -> dict[Key, Key]:
+    """For each record that contradicts another here, or shares an open conflict with it: the best record of its group."""
+    by_name: dict[str, list[Key]] = {}
+    links: list[tuple[Key, str]] = []
+    for item in kept:
+        candidate = item.candidate
+        by_name.setdefault(candidate.public_id, []).append(item.key)
+        links += [(item.key, relation.memory_id) for relation in candidate.relations if relation.type == "contradicts"]
+        if candidate.conflict_id is not None:
+            by_name.setdefault(candidate.conflict_id, []).append(item.key)
+            links.append((item.key, candidate.conflict_id))
+    if not links:
+        return {}
+    place = {item.key: number for number, item in enumerate(kept)}
+    root: dict[Key, Key] = {}
+
+    def top(key: Key) -> Key:
+        while key in root:
+            key = root[key]
+        return key
+
+    for one, name in links:
+        for other in by_name.get(name, ()):
+            better, worse = sorted((top(one), top(other)), key=place.__getitem__)
+            if better != worse:
+                root[worse] = better
+    return {item.key: top(item.key) for item in kept}
 
 
 def _disputed(item: Judged) -> Judged:
