@@ -13,9 +13,9 @@ from apps.audits import log
 from apps.core import clock
 from apps.core.errors import AuthorityUnavailable, DomainError, EventIdConflict, FieldError, NotFound, Revoked, ValidationFailed
 from apps.core.ids import new_id, public_id
-from apps.evidence import event_rows
 from apps.evidence.content import store_texts
 from apps.evidence.drafts import Draft, Prepared, prepare
+from apps.evidence.event_rows import Ground, NewEvent, insert, lock_ground
 from apps.evidence.models import Derivation, SourceEvent
 from apps.evidence.reads import parents_by_event_id
 from apps.evidence.registries import canonical_labels, extraction
@@ -91,7 +91,7 @@ class _Batch:
         self.access = access
         self.found: list[Accepted | DomainError | None] = [None] * len(drafts)
         self.prepared: dict[int, Prepared] = {}
-        self.rows: dict[int, SourceEvent] = {}  # by number of the draft
+        self.rows: dict[int, NewEvent] = {}  # by number of the draft
         self.repeats: dict[int, int] = {}  # a later draft of an id → its first one
         self.derivations: list[Derivation] = []
         self.clearing: dict[frozenset[UUID], bool] = {}
@@ -116,9 +116,7 @@ class _Batch:
         if not self.prepared:
             return
         wanted = {one.draft.retention_class or default_class(self.access) for one in self.prepared.values()}
-        ground = event_rows.lock_ground(
-            self.access.tenant_id, {one.grant.id for one in self.prepared.values()}, wanted, len(self.prepared)
-        )
+        ground = lock_ground(self.access.tenant_id, {one.grant.id for one in self.prepared.values()}, wanted, len(self.prepared))
         self._build(ground, self._labels(), self._covered())
         if self.rows:
             self._write(tx)
@@ -180,7 +178,7 @@ class _Batch:
         ]
         return dict(zip(numbers, covering(self.access.tenant_id, happenings), strict=True))
 
-    def _build(self, ground: event_rows.Ground, labels: dict[str, dict[str, str]], covers: dict[int, frozenset[UUID]]) -> None:
+    def _build(self, ground: Ground, labels: dict[str, dict[str, str]], covers: dict[int, frozenset[UUID]]) -> None:
         """Rows for the drafts that pass; origins are looked up among stored events and the drafts before."""
         origins = {event_id for one in self.prepared.values() for event_id in one.draft.derived_from}
         parents: dict[str, UUID | DomainError] = parents_by_event_id(self.access, origins) if origins else {}
@@ -199,11 +197,27 @@ class _Batch:
             except DomainError as error:
                 self.found[number] = error
                 continue
-            row = self._row(one, at)
-            row.sequence = sequence
-            row.topics, row.entities = topics, entities
-            row.retention_class_id = ground.classes[class_key]
-            row.deletion_epoch = ground.epochs[one.grant.id]
+            row = NewEvent(
+                id=new_id(),
+                tenant_id=self.access.tenant_id,
+                event_id=one.draft.event_id,
+                namespace_id=one.grant.id,
+                subject_id=self.access.subject_id,
+                session_id=one.session_id,
+                actor_id=self.access.actor_id,
+                source_type=one.draft.source_type,
+                trust=TRUST[one.draft.source_type],
+                occurred_at=one.draft.occurred_at,
+                ingested_at=at,
+                sequence=sequence,
+                content_sha256=one.content_sha256,
+                fingerprint=one.fingerprint,
+                retention_class_id=ground.classes[class_key],
+                deletion_epoch=ground.epochs[one.grant.id],
+                redactions=one.redactions,
+                topics=topics,
+                entities=entities,
+            )
             self._cover(row, covers[number])
             self.rows[number] = row
             if not row.covered:
@@ -214,25 +228,7 @@ class _Batch:
                 if row.erased_at is None
             ]
 
-    def _row(self, one: Prepared, at: datetime) -> SourceEvent:
-        return SourceEvent(
-            id=new_id(),
-            tenant_id=self.access.tenant_id,
-            event_id=one.draft.event_id,
-            namespace_id=one.grant.id,
-            subject_id=self.access.subject_id,
-            session_id=one.session_id,
-            actor_id=self.access.actor_id,
-            source_type=one.draft.source_type,
-            trust=TRUST[one.draft.source_type],
-            occurred_at=one.draft.occurred_at,
-            ingested_at=at,
-            content_sha256=one.content_sha256,
-            fingerprint=one.fingerprint,
-            redactions=one.redactions,
-        )
-
-    def _cover(self, row: SourceEvent, revocations: frozenset[UUID]) -> None:
+    def _cover(self, row: NewEvent, revocations: frozenset[UUID]) -> None:
         """What happened before a deletion of its session, subject or namespace is only noted: no text, no job (design/05 step 6).
 
         While that deletion is still clearing sources it will clear this row too; after that nothing but the taken id is kept.
@@ -243,7 +239,7 @@ class _Batch:
         if revocations not in self.clearing:
             self.clearing[revocations] = is_clearing(self.access.tenant_id, revocations, "sources")
         if not self.clearing[revocations]:
-            event_rows.forget(row, row.ingested_at)
+            row.forget()
 
     def _write(self, tx: TenantTransaction) -> None:
         access = self.access
@@ -265,7 +261,7 @@ class _Batch:
         for row, job in zip(living.values(), jobs, strict=True):
             row.job_id = job.id
         texts = self._assign_texts(living)
-        if event_rows.insert(access.tenant_id, self.rows.values()) != len(self.rows):
+        if insert(self.rows.values()) != len(self.rows):
             raise _Raced
         store_texts(access.tenant_id, [(row.namespace_id, text) for row, _, text in texts], ids=[key for _, key, _ in texts])
         if self.derivations:
@@ -276,9 +272,9 @@ class _Batch:
             sha256 = self.prepared[number].content_sha256
             self.found[number] = _accepted(row, replayed=False, sha256=sha256, redactions=self.prepared[number].redactions)
 
-    def _assign_texts(self, living: dict[int, SourceEvent]) -> list[tuple[SourceEvent, UUID, str]]:
+    def _assign_texts(self, living: dict[int, NewEvent]) -> list[tuple[NewEvent, UUID, str]]:
         """Give every private text its place; a covered event keeps none."""
-        texts: list[tuple[SourceEvent, UUID, str]] = []
+        texts: list[tuple[NewEvent, UUID, str]] = []
         for number, row in living.items():
             one = self.prepared[number]
             for column, text in (("content_id", one.content), ("reference_id", one.reference), ("metadata_id", one.metadata)):
@@ -344,7 +340,11 @@ def _canonical(labels: tuple[str, ...], known: dict[str, str], field: str) -> li
 
 
 def _accepted(
-    row: SourceEvent, *, replayed: bool, sha256: str | None = None, redactions: list[dict[str, str | int]] | None = None
+    row: SourceEvent | NewEvent,
+    *,
+    replayed: bool,
+    sha256: str | None = None,
+    redactions: list[dict[str, str | int]] | None = None,
 ) -> Accepted:
     return Accepted(
         status="accepted_for_processing",
