@@ -73,12 +73,13 @@ def _units(kept: Sequence[Judged], followers: dict[Key, Judged]) -> list[Unit]:
     roots = _roots(kept)
     for item in kept:
         groups.setdefault(roots.get(item.key, item.key), []).append(item)
-    return [
-        Unit(tuple(_disputed(member) for member in members))
-        if len(members) > 1
-        else Unit((members[0],), followers.get(members[0].key))
-        for members in groups.values()
-    ]
+    return [_unit(members, followers) for members in groups.values()]
+
+
+def _unit(members: list[Judged], followers: dict[Key, Judged]) -> Unit:
+    if len(members) > 1:
+        return Unit(tuple(_disputed(member) for member in members))
+    return Unit((members[0],), followers.get(members[0].key))
 
 
 def _roots(kept: Sequence[Judged]) -> dict[Key, Key]:
