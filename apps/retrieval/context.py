@@ -197,17 +197,22 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected:
-    """A candidate that is not in the packet: where it was lost and why."""
+class Ranked:
+    """A candidate that passed the filters, with what its place in the order depends on besides the record itself."""
 
     candidate: Candidate
-    stage: Stage
-    reason: Reason
+    applicability: Applicability
+    fused: int
+
+    @property
+    def key(self) -> Key:
+        """Key of its candidate."""
+        return self.candidate.key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A candidate that passed the hard filters, with everything the packet says about it besides the record itself."""
+    """A ranked candidate that is considered for the packet, with what the packet says about it."""
 
     candidate: Candidate
     applicability: Applicability
@@ -220,3 +225,13 @@ class Judged:
     def key(self) -> Key:
         """Key of its candidate."""
         return self.candidate.key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """A candidate that is not in the packet: where it was lost, why, and how it stood if it came as far as the order."""
+
+    candidate: Candidate
+    stage: Stage
+    reason: Reason
+    standing: Ranked | None = None

@@ -108,11 +108,14 @@ def is_past(context: QueryContext, candidate: Candidate) -> bool:
     )
 
 
-def section_of(context: QueryContext, candidate: Candidate, applicability: Applicability) -> Section:
-    """Where the record stands (RP-16, RP-21, RP-22). Only what is settled, current and confirmed is called supported."""
+def section_of(context: QueryContext, candidate: Candidate, applicability: Applicability, *, disputed: bool = False) -> Section:
+    """Where the record stands (RP-16, RP-21, RP-22). Only what is settled, current and confirmed is called supported.
+
+    `disputed`: another record beside it denies it, so neither may stand as supported (PK-07).
+    """
     if is_past(context, candidate):
         return Section.HISTORY
-    if candidate.conflict_id is not None:
+    if disputed or candidate.conflict_id is not None:
         return Section.CONFLICT
     if candidate.verdict == "refuted":
         return Section.EXCLUDED_PATH
@@ -132,7 +135,7 @@ def checkpoint_passed(candidate: Candidate, as_of: datetime) -> bool:
     return confirmed is None or confirmed < due or confirmed > as_of
 
 
-def evidence_labels(context: QueryContext, candidate: Candidate) -> tuple[EvidenceLabel, ...]:
+def evidence_labels(context: QueryContext, candidate: Candidate, *, disputed: bool = False) -> tuple[EvidenceLabel, ...]:
     """What the record rests on (RK-40..44); how it was worded in the question adds nothing (RK-33)."""
     sourced = bool(candidate.source_refs) or candidate.authority == "git"
     structured = bool(
@@ -146,7 +149,7 @@ def evidence_labels(context: QueryContext, candidate: Candidate) -> tuple[Eviden
         (EvidenceLabel.STRUCTURED_CONTEXT, structured),
         (EvidenceLabel.LEXICAL_ONLY, not sourced and not structured),
         (EvidenceLabel.CHECKPOINT_PASSED, checkpoint_passed(candidate, context.as_of)),
-        (EvidenceLabel.CONFLICTING_OR_SUPERSEDED, candidate.conflict_id is not None or is_past(context, candidate)),
+        (EvidenceLabel.CONFLICTING_OR_SUPERSEDED, disputed or candidate.conflict_id is not None or is_past(context, candidate)),
     ]
     return tuple(label for label, holds in labels if holds)
 

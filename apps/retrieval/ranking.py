@@ -12,7 +12,7 @@ from apps.retrieval.vocabulary import Applicability, Lane
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from apps.retrieval.context import JsonValue, Judged
+    from apps.retrieval.context import JsonValue, Judged, Ranked
 
 _APPLICABILITY = {
     Applicability.APPLICABLE: 0,
@@ -32,15 +32,15 @@ _ORDINARY = 2
 SortKey: TypeAlias = tuple[int, int, int, int, tuple[int, int, int], int, float, str, int]
 
 
-def sort_key(judged: Judged) -> SortKey:
+def sort_key(ranked: Ranked) -> SortKey:
     """Parts in order of weight; smaller is better."""
-    candidate = judged.candidate
+    candidate = ranked.candidate
     started = candidate.valid_from
     return (
-        _APPLICABILITY[judged.applicability],
+        _APPLICABILITY[ranked.applicability],
         0 if candidate.retrieval_policy == "always" else 1,
         candidate.recall.lanes.get(Lane.EXACT, 0) or _LAST,
-        -judged.fused,
+        -ranked.fused,
         (
             _VERDICT.get(candidate.verdict, _ORDINARY),
             _EPISTEMIC.get(candidate.epistemic_status, _ORDINARY),
@@ -56,20 +56,20 @@ def sort_key(judged: Judged) -> SortKey:
 _LAST = 1_000_000  # after every asked key
 
 
-def order(judged: Iterable[Judged]) -> list[Judged]:
+def order(ranked: Iterable[Ranked]) -> list[Ranked]:
     """Best first. Equal inputs give equal orders, whatever order they came in."""
-    return sorted(judged, key=sort_key)
+    return sorted(ranked, key=sort_key)
 
 
-def components(judged: Judged) -> dict[str, JsonValue]:
+def components(standing: Ranked | Judged) -> dict[str, JsonValue]:
     """Every part of the key by name, as the trace keeps it (RK-10)."""
-    candidate = judged.candidate
+    candidate = standing.candidate
     recall = candidate.recall
     return {
-        "applicability": judged.applicability.value,
+        "applicability": standing.applicability.value,
         "always": candidate.retrieval_policy == "always",
         "exact": Lane.EXACT in recall.lanes,
-        "fused": judged.fused,
+        "fused": standing.fused,
         "lanes": {lane.value: rank for lane, rank in recall.lanes.items()},
         "matched_terms": recall.matched_terms,
         "matched_weight": recall.matched_weight,
@@ -78,5 +78,4 @@ def components(judged: Judged) -> dict[str, JsonValue]:
         "fidelity": candidate.fidelity,
         "utility": _UTILITY.get(candidate.memory_type, _ORDINARY),
         "valid_from": candidate.valid_from.isoformat() if candidate.valid_from is not None else None,
-        "section": judged.section.value,
     }

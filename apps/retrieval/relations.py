@@ -5,54 +5,75 @@ Works on records that passed the filters, in their final order, and says which o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from apps.retrieval.packing import Unit
-from apps.retrieval.vocabulary import EvidenceLabel, Reason, Section
+from apps.retrieval.vocabulary import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from apps.retrieval.context import Judged, Key
+    from apps.retrieval.context import Key, Ranked
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Records that stand or fall together, best first: one, or all that contradict each other; perhaps a direct predecessor."""
+
+    members: tuple[Ranked, ...]
+    predecessor: Ranked | None = None
+
+    @property
+    def disputed(self) -> bool:
+        """Do its members deny each other?"""
+        return len(self.members) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Units in packing order, and who gave way to whom."""
+    """Groups in packing order, and who gave way to whom."""
 
-    units: tuple[Unit, ...]
-    rejected: tuple[tuple[Judged, Reason], ...]
+    groups: tuple[Group, ...]
+    rejected: tuple[tuple[Ranked, Reason], ...]
 
 
-def settle(ordered: Sequence[Judged]) -> Settled:
+def settle(ordered: Sequence[Ranked]) -> Settled:
     """Resolve duplicates, copies of one source, predecessors and contradictions among records in their final order."""
     primary = [item for item in ordered if item.candidate.successor is None]
-    rejected: list[tuple[Judged, Reason]] = []
+    rejected: list[tuple[Ranked, Reason]] = []
     present = {item.candidate.public_id for item in primary}
     told: set[tuple[str, frozenset[str]]] = set()
-    kept: list[Judged] = []
+    kept: list[Ranked] = []
     for item in primary:
         candidate = item.candidate
-        same = (" ".join(candidate.content.split()), candidate.lineage)
+        copy = _seen(told, candidate.content, candidate.lineage)
         if any(relation.type == "duplicate_of" and relation.memory_id in present for relation in candidate.relations):
             rejected.append((item, Reason.DUPLICATE_OF_CANONICAL))
-        elif candidate.lineage and same in told:
+        elif copy:
             rejected.append((item, Reason.SAME_LINEAGE))
         else:
-            told.add(same)
             kept.append(item)
-    followers, turned_away = _followers([item for item in ordered if item.candidate.successor is not None], kept)
-    return Settled(tuple(_units(kept, followers)), (*rejected, *turned_away))
+    followers, turned_away = _predecessors([item for item in ordered if item.candidate.successor is not None], kept)
+    return Settled(tuple(_groups(kept, followers)), (*rejected, *turned_away))
 
 
-def _followers(predecessors: Sequence[Judged], kept: Sequence[Judged]) -> tuple[dict[Key, Judged], list[tuple[Judged, Reason]]]:
+def _seen(told: set[tuple[str, frozenset[str]]], content: str, lineage: frozenset[str]) -> bool:
+    """Was the same text of the same sources met before? What has no stated source is nobody's copy."""
+    if not lineage:
+        return False
+    same = (" ".join(content.split()), lineage)
+    if same in told:
+        return True
+    told.add(same)
+    return False
+
+
+def _predecessors(rows: Sequence[Ranked], kept: Sequence[Ranked]) -> tuple[dict[Key, Ranked], list[tuple[Ranked, Reason]]]:
     """At most one direct predecessor for each kept decision: the latest. Of other types none (SP-01, C3)."""
     places = {item.key for item in kept}
-    chosen: dict[Key, Judged] = {}
-    rejected: list[tuple[Judged, Reason]] = []
-    latest_first = sorted(predecessors, key=lambda item: (_started(item), item.key), reverse=True)
-    for item in latest_first:
+    chosen: dict[Key, Ranked] = {}
+    rejected: list[tuple[Ranked, Reason]] = []
+    for item in sorted(rows, key=lambda row: (_started(row), row.key), reverse=True):
         successor = item.candidate.successor
         if item.candidate.memory_type != "decision" or successor in chosen:
             rejected.append((item, Reason.SUPERSEDED))
@@ -63,26 +84,23 @@ def _followers(predecessors: Sequence[Judged], kept: Sequence[Judged]) -> tuple[
     return chosen, rejected
 
 
-def _started(item: Judged) -> float:
+def _started(item: Ranked) -> float:
     return item.candidate.valid_from.timestamp() if item.candidate.valid_from is not None else float("-inf")
 
 
-def _units(kept: Sequence[Judged], followers: dict[Key, Judged]) -> list[Unit]:
-    """One unit per record, but records that contradict each other come together, at the place of the best of them."""
-    groups: dict[Key, list[Judged]] = {}
+def _groups(kept: Sequence[Ranked], predecessors: dict[Key, Ranked]) -> list[Group]:
+    """One group per record, but records that contradict each other come together, at the place of the best of them.
+
+    A disputed decision comes without the one it replaced: the dispute is what matters, and its parts stay next to each other.
+    """
+    members: dict[Key, list[Ranked]] = {}
     roots = _roots(kept)
     for item in kept:
-        groups.setdefault(roots.get(item.key, item.key), []).append(item)
-    return [_unit(members, followers) for members in groups.values()]
+        members.setdefault(roots.get(item.key, item.key), []).append(item)
+    return [Group(tuple(group), predecessors.get(group[0].key) if len(group) == 1 else None) for group in members.values()]
 
 
-def _unit(members: list[Judged], followers: dict[Key, Judged]) -> Unit:
-    if len(members) > 1:
-        return Unit(tuple(_disputed(member) for member in members))
-    return Unit((members[0],), followers.get(members[0].key))
-
-
-def _roots(kept: Sequence[Judged]) -> dict[Key, Key]:
+def _roots(kept: Sequence[Ranked]) -> dict[Key, Key]:
     """For each record that contradicts another here, or shares an open conflict with it: the best record of its group."""
     by_name: dict[str, list[Key]] = {}
     links: list[tuple[Key, str]] = []
@@ -109,11 +127,3 @@ def _roots(kept: Sequence[Judged]) -> dict[Key, Key]:
             if better != worse:
                 root[worse] = better
     return {item.key: top(item.key) for item in kept}
-
-
-def _disputed(item: Judged) -> Judged:
-    """Neither side may stand as supported while the other is denied (RP-22, PK-07)."""
-    if item.section is Section.HISTORY:
-        return item
-    labels = tuple(label for label in EvidenceLabel if label in item.labels or label is EvidenceLabel.CONFLICTING_OR_SUPERSEDED)
-    return replace(item, section=Section.CONFLICT, labels=labels)

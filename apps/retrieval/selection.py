@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from apps.retrieval import ranking
 from apps.retrieval.analysis import index_terms, query_terms
 from apps.retrieval.applicability import classify
-from apps.retrieval.context import Judged, Rejected, Warned
+from apps.retrieval.context import Judged, Ranked, Rejected, Warned
 from apps.retrieval.filters import (
     evidence_labels,
     hard_filter,
@@ -23,9 +23,9 @@ from apps.retrieval.filters import (
     unfit,
 )
 from apps.retrieval.fusion import fused
-from apps.retrieval.packing import Packed, pack
+from apps.retrieval.packing import Packed, Unit, pack
 from apps.retrieval.phrases import DOCUMENT_CAP, phrase_lane, phrase_ranks, span_query
-from apps.retrieval.relations import settle
+from apps.retrieval.relations import Group, settle
 from apps.retrieval.relevance import KnownTerms, RelevanceRule, passes
 from apps.retrieval.vocabulary import Lane, Outcome, Reason, Section, Stage, WarningCode
 
@@ -88,17 +88,14 @@ def select(
     rejected += [Rejected(candidate=row, stage=Stage.RECALL, reason=Reason.BELOW_RELEVANCE) for row in unrelated]
     fit, unfitting = _applicable(context, relevant)
     rejected += unfitting
-    ordered = ranking.order(fit)
-    settled = settle(ordered)
-    rejected += [Rejected(candidate=item.candidate, stage=Stage.RELATIONS, reason=reason) for item, reason in settled.rejected]
-    considered, beyond = settled.units[: context.max_candidates], settled.units[context.max_candidates :]
-    rejected += [
-        Rejected(candidate=item.candidate, stage=Stage.RANKING, reason=Reason.BELOW_ITEM_CAP)
-        for unit in beyond
-        for item in (*unit.members, *((unit.follower,) if unit.follower is not None else ()))
-    ]
-    packed = pack(considered, budget=context.budget, max_items=context.max_items, style=context.style)
-    rejected += [Rejected(candidate=item.candidate, stage=Stage.PACKING, reason=reason) for item, reason in packed.left_out]
+    settled = settle(ranking.order(fit))
+    rejected += [_lost(item, Stage.RELATIONS, reason) for item, reason in settled.rejected]
+    considered, beyond = settled.groups[: context.max_candidates], settled.groups[context.max_candidates :]
+    rejected += [_lost(item, Stage.RANKING, Reason.BELOW_ITEM_CAP) for group in beyond for item in _all(group)]
+    standing = {item.key: item for group in considered for item in _all(group)}
+    units = [_unit(context, group) for group in considered]
+    packed = pack(units, budget=context.budget, max_items=context.max_items, style=context.style)
+    rejected += [_lost(standing[item.key], Stage.PACKING, reason) for item, reason in packed.left_out]
     return Selection(
         chosen=packed.chosen,
         rejected=tuple(rejected),
@@ -160,26 +157,42 @@ def _about_the_question(
     return about, unrelated
 
 
-def _applicable(context: QueryContext, rows: Sequence[Candidate]) -> tuple[list[Judged], list[Rejected]]:
-    fit: list[Judged] = []
+def _applicable(context: QueryContext, rows: Sequence[Candidate]) -> tuple[list[Ranked], list[Rejected]]:
+    fit: list[Ranked] = []
     unfitting: list[Rejected] = []
     for row in rows:
         applicability = classify(row.conditions, context.environment, project=context.project, revalidate=needs_revalidation(row))
         reason = unfit(context, applicability)
-        if reason is not None:
+        if reason is None:
+            fit.append(Ranked(candidate=row, applicability=applicability, fused=fused(row.recall.lanes, derived=row.derived)))
+        else:
             unfitting.append(Rejected(candidate=row, stage=Stage.APPLICABILITY, reason=reason))
-            continue
-        fit.append(
-            Judged(
-                candidate=row,
-                applicability=applicability,
-                section=section_of(context, row, applicability),
-                labels=evidence_labels(context, row),
-                historical_note=historical_note(context, row),
-                fused=fused(row.recall.lanes, derived=row.derived),
-            )
-        )
     return fit, unfitting
+
+
+def _all(group: Group) -> tuple[Ranked, ...]:
+    return group.members if group.predecessor is None else (*group.members, group.predecessor)
+
+
+def _lost(item: Ranked, stage: Stage, reason: Reason) -> Rejected:
+    return Rejected(candidate=item.candidate, stage=stage, reason=reason, standing=item)
+
+
+def _unit(context: QueryContext, group: Group) -> Unit:
+    members = tuple(_judged(context, item, disputed=group.disputed) for item in group.members)
+    return Unit(members, _judged(context, group.predecessor) if group.predecessor is not None else None)
+
+
+def _judged(context: QueryContext, item: Ranked, *, disputed: bool = False) -> Judged:
+    candidate = item.candidate
+    return Judged(
+        candidate=candidate,
+        applicability=item.applicability,
+        section=section_of(context, candidate, item.applicability, disputed=disputed),
+        labels=evidence_labels(context, candidate, disputed=disputed),
+        historical_note=historical_note(context, candidate),
+        fused=item.fused,
+    )
 
 
 def _hints(context: QueryContext, packed: Packed) -> list[Warned]:

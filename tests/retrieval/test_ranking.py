@@ -7,18 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval.context import Judged, Recall
+from apps.retrieval.context import Ranked, Recall
 from apps.retrieval.fusion import competition_ranks, fused, idf, term_weight
 from apps.retrieval.ranking import components, order
 from apps.retrieval.relevance import KnownTerms, RelevanceRule, passes
-from apps.retrieval.vocabulary import Applicability, Lane, Profile, Section
+from apps.retrieval.vocabulary import Applicability, Lane, Profile
 from tests.retrieval.rows import ask, contents, day, name, reasons, row
 
 
-def judged(number: int = 1, applicability: str = "applicable", fused_rank: int = 0, **fields) -> Judged:
-    return Judged(
-        candidate=row(number, **fields), applicability=Applicability(applicability), section=Section.SUPPORTED, fused=fused_rank
-    )
+def ranked(number: int = 1, applicability: str = "applicable", fused_rank: int = 0, **fields) -> Ranked:
+    return Ranked(candidate=row(number, **fields), applicability=Applicability(applicability), fused=fused_rank)
 
 
 def ids(items) -> list[int]:
@@ -28,18 +26,18 @@ def ids(items) -> list[int]:
 @pytest.mark.requirement("RK-01", "RK-02", "RK-04", "RK-05", "RK-07", "RK-15", "RK-16")
 def test_each_part_of_the_key_decides_only_when_all_before_it_tie():
     steps = [
-        judged(1),
-        judged(9, "applicable", retrieval_policy="always"),
-        judged(8, recall=Recall(lanes={Lane.EXACT: 1})),
-        judged(7, fused_rank=10),
-        judged(6, verdict="supported"),
-        judged(5, memory_type="constraint"),
-        judged(4, valid_from=day("2025-01-01")),
-        judged(2),
-        judged(3, verdict="refuted"),
-        judged(11, "conditional", retrieval_policy="always", recall=Recall(lanes={Lane.EXACT: 1}), fused_rank=99),
-        judged(12, "unknown", fused_rank=100),
-        judged(13, "needs_revalidation", fused_rank=100),
+        ranked(1),
+        ranked(9, "applicable", retrieval_policy="always"),
+        ranked(8, recall=Recall(lanes={Lane.EXACT: 1})),
+        ranked(7, fused_rank=10),
+        ranked(6, verdict="supported"),
+        ranked(5, memory_type="constraint"),
+        ranked(4, valid_from=day("2025-01-01")),
+        ranked(2),
+        ranked(3, verdict="refuted"),
+        ranked(11, "conditional", retrieval_policy="always", recall=Recall(lanes={Lane.EXACT: 1}), fused_rank=99),
+        ranked(12, "unknown", fused_rank=100),
+        ranked(13, "needs_revalidation", fused_rank=100),
     ]
     expected = [9, 8, 7, 6, 5, 4, 1, 2, 3, 11, 12, 13]
     for seed in range(20):
@@ -61,7 +59,7 @@ FIELDS = st.fixed_dictionaries(
 @pytest.mark.requirement("RK-17")
 @given(st.lists(FIELDS, max_size=8), st.randoms(use_true_random=False))
 def test_the_order_is_total_whatever_order_rows_come_in(given, shuffle):
-    items = [judged(n, **fields) for n, fields in enumerate(given)]
+    items = [ranked(n, **fields) for n, fields in enumerate(given)]
     first = order(items)
     shuffle.shuffle(items)
     assert order(items) == first
@@ -69,7 +67,7 @@ def test_the_order_is_total_whatever_order_rows_come_in(given, shuffle):
 
 @pytest.mark.requirement("RK-10")
 def test_every_part_is_named_in_the_trace():
-    names = set(components(judged(1)))
+    names = set(components(ranked(1)))
     assert names >= {"applicability", "always", "exact", "fused", "lanes", "verdict", "fidelity", "utility", "valid_from"}
 
 
