@@ -94,9 +94,14 @@ def readable_events(access: Access) -> QuerySet[SourceEvent]:
     return usable(SourceEvent.objects.filter(tenant_id=access.tenant_id, namespace_id__in=access.readable))
 
 
-def find_events(access: Access, event_ids: Sequence[str]) -> list[SourceEvent]:
-    """The named events in the same order. Raises NotFound (absent and unreadable alike) and Revoked (readable before, now gone)."""
-    found = _by_event_id(access, event_ids)
+def find_events(
+    access: Access, event_ids: Sequence[str], *, namespaces: Collection[UUID] | None = None
+) -> list[SourceEvent]:
+    """The named events in the same order; from the readable namespaces unless others are given.
+
+    Raises NotFound (absent and unreadable alike) and Revoked (it was there and is gone).
+    """
+    found = _by_event_id(access, event_ids, namespaces)
     return [_present(access, found.get(event_id)) for event_id in event_ids]
 
 
@@ -150,15 +155,14 @@ def processing_of(tenant_id: UUID, row: SourceEvent) -> Processing:
     return Processing(name, registries.candidates_of(tenant_id, row.id))
 
 
-def _by_event_id(access: Access, event_ids: Collection[str]) -> dict[str, SourceEvent]:
-    """Rows in readable namespaces, deleted ones too, each saying in ``usable`` whether it still is one to be shown."""
-    rows = {
-        row.event_id: row
-        for row in SourceEvent.objects.filter(
-            tenant_id=access.tenant_id, event_id__in=set(event_ids), namespace_id__in=access.readable
-        ).select_related("namespace", "subject", "retention_class")
-    }
-    usable_ids = set(readable_events(access).filter(event_id__in=set(rows)).values_list("id", flat=True)) if rows else set()
+def _by_event_id(
+    access: Access, event_ids: Collection[str], namespaces: Collection[UUID] | None = None
+) -> dict[str, SourceEvent]:
+    """Rows within reach, deleted ones too, each saying in ``is_usable`` whether it still is one to be shown."""
+    reach = access.readable if namespaces is None else namespaces
+    named = SourceEvent.objects.filter(tenant_id=access.tenant_id, event_id__in=set(event_ids), namespace_id__in=reach)
+    rows = {row.event_id: row for row in named.select_related("namespace", "subject", "retention_class")}
+    usable_ids = set(usable(named).values_list("id", flat=True)) if rows else set()
     for row in rows.values():
         row.is_usable = row.id in usable_ids  # type: ignore[attr-defined]  # read by _present only
     return rows

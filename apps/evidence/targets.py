@@ -11,7 +11,7 @@ from apps.evidence.coverage import derived_alone, directly_covered, usable
 from apps.evidence.models import SourceEvent
 from apps.evidence.reads import find_events
 from apps.retention.models import TargetKind
-from apps.retention.targets import Resolved, may_erase
+from apps.retention.targets import Resolved, known_namespaces, may_erase
 from apps.tenants.models import Delegation, Namespace, Scope
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def resolve_event(access: Access, target: str) -> Resolved:
     """An event by the sender's id. One's own, or any in a namespace with the permission to erase."""
-    (event,) = find_events(access, [target])
+    (event,) = find_events(access, [target], namespaces=[grant.id for grant in known_namespaces(access)])
     if not _may_erase(access, event):
         raise NotPermitted
     return Resolved(
@@ -60,7 +60,7 @@ def resolve_session(access: Access, target: str) -> Resolved:
 
 def resolve_subject(access: Access, target: str) -> Resolved:
     """All data of a subject, by its exact key: the caller's own, or another's whose namespace the caller may erase."""
-    grant = next((one for one in access.namespaces if one.scope == Scope.USER and one.scope_id == target and one.read), None)
+    grant = next((one for one in known_namespaces(access) if one.scope == Scope.USER and one.scope_id == target), None)
     if grant is None or grant.subject_id is None:
         raise NotFound
     if not may_erase(access, grant):

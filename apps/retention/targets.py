@@ -111,12 +111,20 @@ def may_erase(access: Access, grant: NamespaceGrant) -> bool:
     return grant.erase or (grant.subject_id is not None and grant.subject_id == access.subject_id)
 
 
+def known_namespaces(access: Access) -> list[NamespaceGrant]:
+    """Where a target may lie: what the caller reads, and what they may erase without reading it (compliance staff)."""
+    return [grant for grant in access.namespaces if grant.read or grant.erase]
+
+
 def resolve_namespace(access: Access, target: str) -> Resolved:
     """``<scope>/<scope id>`` of a namespace within reach, such as ``user/alice`` or ``project/demo`` (project keys are folded)."""
     scope, _, scope_id = target.partition("/")
     if scope not in Scope.values or not scope_id:
         raise NotFound
-    grant = access.namespace_for(scope, fold_key(scope_id) if scope == Scope.PROJECT else scope_id)
+    wanted = fold_key(scope_id) if scope == Scope.PROJECT else scope_id
+    grant = next((one for one in known_namespaces(access) if one.scope == scope and one.scope_id == wanted), None)
+    if grant is None:
+        raise NotFound
     if not may_erase(access, grant):
         raise NotPermitted
     return Resolved(
