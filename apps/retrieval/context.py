@@ -180,11 +180,10 @@ class Candidate:
     superseded_at: datetime | None = None
     successor: Key | None = None
     recall: Recall = field(default_factory=Recall)
+    key: Key = field(init=False, repr=False, compare=False)  # what tells this row from every other one of a packet
 
-    @property
-    def key(self) -> Key:
-        """What tells this row from every other one of a packet."""
-        return (self.public_id, self.version)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", (self.public_id, self.version))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,8 +93,10 @@ def _groups(kept: Sequence[Ranked], predecessors: dict[Key, Ranked]) -> list[Gro
 
     A disputed decision comes without the one it replaced: the dispute is what matters, and its parts stay next to each other.
     """
-    members: dict[Key, list[Ranked]] = {}
     roots = _roots(kept)
+    if not roots:
+        return [Group((item,), predecessors.get(item.candidate.key)) for item in kept]
+    members: dict[Key, list[Ranked]] = {}
     for item in kept:
         members.setdefault(roots.get(item.key, item.key), []).append(item)
     return [Group(tuple(group), predecessors.get(group[0].key) if len(group) == 1 else None) for group in members.values()]
@@ -106,11 +108,11 @@ def _roots(kept: Sequence[Ranked]) -> dict[Key, Key]:
     links: list[tuple[Key, str]] = []
     for item in kept:
         candidate = item.candidate
-        by_name.setdefault(candidate.public_id, []).append(item.key)
-        links += [(item.key, relation.memory_id) for relation in candidate.relations if relation.type == "contradicts"]
+        by_name.setdefault(candidate.public_id, []).append(candidate.key)
+        links += [(candidate.key, relation.memory_id) for relation in candidate.relations if relation.type == "contradicts"]
         if candidate.conflict_id is not None:
-            by_name.setdefault(candidate.conflict_id, []).append(item.key)
-            links.append((item.key, candidate.conflict_id))
+            by_name.setdefault(candidate.conflict_id, []).append(candidate.key)
+            links.append((candidate.key, candidate.conflict_id))
     if not links:
         return {}
     place = {item.key: number for number, item in enumerate(kept)}

@@ -111,7 +111,7 @@ def select(
 
 def _with_phrases(context: QueryContext, rows: list[Candidate], cap: int) -> list[Candidate]:
     """The rows with the phrase lane in them; looked at before any filter of time, so that ranks do not move with `as_of`."""
-    query = span_query(context.text)
+    query = span_query(f"{context.question}\n.\n{context.task}")  # the stop keeps a span from reaching from one into the other
     if not query:
         return rows
     readable = {row.key: _searched(row) for row in rows if row.recall.lanes and hard_filter(context, row) not in _WITHOUT_TEXT}

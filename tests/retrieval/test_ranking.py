@@ -176,8 +176,9 @@ def test_what_other_lanes_bring_in_is_not_judged_by_its_words():
     known = KnownTerms.of([5] * 6)
     weak = Recall(lanes={Lane.LEXICAL: 9}, matched_terms=1, matched_weight=5)
     assert not passes(RelevanceRule(), known, weak)
-    for lane in (Lane.EXACT, Lane.NAMED, Lane.ALWAYS, Lane.PHRASE, Lane.SEMANTIC):
+    for lane in (Lane.EXACT, Lane.NAMED, Lane.ALWAYS, Lane.SEMANTIC):
         assert passes(RelevanceRule(), known, replace(weak, lanes={lane: 1}))
+    assert not passes(RelevanceRule(), known, replace(weak, lanes={Lane.LEXICAL: 9, Lane.PHRASE: 1}))
     assert passes(RelevanceRule(), known, weak, policy="always") and passes(RelevanceRule(share=0), known, weak)
     assert not passes(RelevanceRule(share=0), known, Recall())
 
