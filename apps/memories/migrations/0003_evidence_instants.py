@@ -3,6 +3,8 @@
 import django.contrib.postgres.indexes
 from django.db import migrations, models
 
+from apps.core.row_security import GuardColumns
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -30,5 +32,28 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="candidate",
             index=django.contrib.postgres.indexes.GinIndex(fields=["source_events"], name="candidate_by_sources"),
+        ),
+        # The guard of versions once more, because a session can be forgotten too.
+        migrations.RunSQL(
+            [
+                "DROP TRIGGER append_only_columns ON memories_memoryversion",
+                "DROP FUNCTION memories_memoryversion_guard()",
+            ],
+            migrations.RunSQL.noop,
+        ),
+        GuardColumns(
+            "memories_memoryversion",
+            may_change=("valid_to", "retired_revision", "independent_evidence_count"),
+            may_be_cleared=(
+                "content_id",
+                "rationale_id",
+                "aliases_id",
+                "reason_id",
+                "content_hash",
+                "conditions",
+                "topics",
+                "entities",
+                "session_id",
+            ),
         ),
     ]

@@ -1,0 +1,119 @@
+"""Reading an event and proposing what it says (design/03 step 2). An extractor only proposes; everything is decided as for an agent."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from apps.core.errors import ValidationFailed
+from apps.evidence import reads
+from apps.memories import extractors
+from apps.memories.candidates import POLICY_VERSION, settle
+from apps.memories.commit import Author, lock_namespace
+from apps.memories.extractors.base import SUBJECT, SourceText
+from apps.memories.models import EpistemicStatus, MemoryType, RetrievalPolicy, Verdict
+from apps.memories.proposals import Proposal
+from apps.memories.reasons import Reason
+from apps.tenants.models import Scope
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from apps.evidence.models import SourceEvent
+    from apps.evidence.reads import Material
+    from apps.memories.extractors.base import Extractor, Proposed
+    from apps.tenants.access import Access, NamespaceGrant
+    from apps.tenants.transactions import TenantTransaction
+
+EXTRACTOR = "rules"  # reads new events; others are asked for by name
+_REASONS = frozenset(Reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What became of one event: counts for the log, candidates by status, and how much of the text was not understood."""
+
+    candidates: dict[str, int]
+    sentences: int = 0
+    missed: int = 0
+    yielded: bool = True
+
+
+def read_event(tx: TenantTransaction, access: Access, event_id: UUID, *, extractor: Extractor | None = None) -> Read:
+    """Extract one event in the open transaction.
+
+    An event that was erased or is covered by a deletion yields nothing (VH-13, DJ-03). Idempotent: the ids of its candidates follow
+    from event, extractor and rules alone, so a second run finds what the first one wrote.
+    """
+    reader = extractor or extractors.get(EXTRACTOR)
+    found = reads.material(access, event_id)
+    if found is None or not found.text:
+        return Read({}, yielded=False)
+    namespace = lock_namespace(access.tenant_id, found.event.namespace_id)
+    # Accepted while we waited for the lock: asked again under it.
+    still_there = reads.material(access, event_id) if namespace.deletion_epoch != found.event.deletion_epoch else found
+    if still_there is None:
+        return Read({}, yielded=False)
+    grant = access.by_id[namespace.id]
+    extraction = reader.extract(_source_of(found, grant))
+    author = Author(access.actor_id, found.event.subject_id, extractors.origin(reader), found.event.session_id)
+    counts: dict[str, int] = {}
+    for place, proposed in enumerate(extraction.proposals):
+        proposal = _proposal(found.event, grant, author.origin, place, proposed)
+        allowed = grant if _belongs(proposed, grant) else replace(grant, write=False)
+        try:
+            status = settle(tx, access, allowed, namespace, author, proposal, event_id=event_id).outcome.status
+        except ValidationFailed:  # an extractor is no better than any other client; nothing of this proposal was written
+            status = "invalid"
+        counts[status] = counts.get(status, 0) + 1
+    return Read(counts, extraction.sentences, extraction.missed)
+
+
+def _source_of(found: Material, grant: NamespaceGrant) -> SourceText:
+    event = found.event
+    return SourceText(
+        text=found.text or "",
+        source_type=event.source_type,
+        scope=grant.scope,
+        project_key=grant.scope_id if grant.scope == Scope.PROJECT else None,
+        occurred_at=event.occurred_at,
+    )
+
+
+def _belongs(proposed: Proposed, grant: NamespaceGrant) -> bool:
+    """What somebody says about themself in shared company does not become shared by that; it waits for somebody to decide (ID-16)."""
+    return proposed.belongs_to != SUBJECT or grant.scope == Scope.USER
+
+
+def _proposal(event: SourceEvent, grant: NamespaceGrant, origin: str, place: int, proposed: Proposed) -> Proposal:
+    return Proposal(
+        candidate_id=candidate_id(event.id, origin, place),
+        scope=grant.scope,
+        scope_id=grant.scope_id,
+        memory_type=MemoryType(proposed.memory_type),
+        fact_key=proposed.fact_key,
+        content=proposed.content,
+        rationale=proposed.rationale,
+        conditions=dict(proposed.conditions),
+        epistemic_status=EpistemicStatus(proposed.epistemic_status),
+        verdict=None if proposed.verdict is None else Verdict(proposed.verdict),
+        topics=proposed.topics,
+        entities=proposed.entities,
+        aliases=proposed.aliases,
+        source_event_ids=(event.event_id,),
+        valid_from=proposed.valid_from or proposed.effective_at,
+        valid_to=proposed.valid_to,
+        observed_at=event.occurred_at,
+        expected_resolution_at=proposed.expected_resolution_at,
+        retrieval_policy=RetrievalPolicy(proposed.retrieval_policy),
+        retention_class=event.retention_class.key,
+        origin=origin,
+        marks=frozenset(mark for mark in proposed.marks if mark in _REASONS),
+    )
+
+
+def candidate_id(event_id: UUID, origin: str, place: int) -> str:
+    """The id of the n-th candidate that one reader finds in one event."""
+    name = f"{event_id}:{origin}:{POLICY_VERSION}:{place}"
+    return f"ext_{hashlib.blake2b(name.encode(), digest_size=16).hexdigest()}"

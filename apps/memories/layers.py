@@ -1,0 +1,144 @@
+"""Deletion layers owned by memories: candidates, versions, relations (design/05)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q
+
+from apps.evidence.content import erase_texts
+from apps.memories.forgetting import dropped_candidates, erase_versions, lost_events
+from apps.memories.models import Candidate, EvidenceLink, Memory, MemoryVersion, Relation
+from apps.retention.layers import CHUNK, Cleared, Layer, Target
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+_FORGOTTEN_KEY = ""  # what stands in the place of a fact key
+
+
+class Candidates(Layer):
+    """Candidates from the target lose their text and everything that says what they were about; their ids stay taken."""
+
+    key: ClassVar[str] = "candidates"
+
+    def discover(self, target: Target) -> int:
+        return self._rows(target).count()
+
+    def clear(self, target: Target, cursor: str | None) -> Cleared:
+        after = Q(id__gt=UUID(cursor)) if cursor else Q()
+        rows = list(self._rows(target).filter(after).order_by("id").select_for_update(of=("self",), no_key=True)[:CHUNK])
+        if not rows:
+            return Cleared(0, None)
+        texts = {key for row in rows for key in (row.content_id, row.rationale_id, row.aliases_id) if key is not None}
+        Candidate.objects.filter(tenant_id=target.tenant_id, id__in=[row.id for row in rows]).update(
+            content=None,
+            rationale=None,
+            aliases=None,
+            fact_key=_FORGOTTEN_KEY,
+            fingerprint="",
+            session_id="",
+            conditions={},
+            topics=[],
+            entities=[],
+            relations=[],
+        )
+        erase_texts(target.tenant_id, texts)
+        return Cleared(len(rows), str(rows[-1].id))
+
+    def verify(self, target: Target) -> int:
+        """Counted from the rows that the acceptance marked, by what they still hold."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM memories_candidate c WHERE c.tenant_id = %s AND c.id = ANY(%s) AND ("
+                "c.fact_key <> '' OR c.fingerprint <> '' OR c.conditions <> '{}'::jsonb OR cardinality(c.topics) > 0 "
+                "OR c.content_id IS NOT NULL OR c.rationale_id IS NOT NULL OR c.aliases_id IS NOT NULL)",
+                [target.tenant_id, list(self._rows(target).values_list("id", flat=True))],
+            )
+            return int(cursor.fetchone()[0])
+
+    def _rows(self, target: Target) -> QuerySet[Candidate]:
+        return dropped_candidates(target, lost_events(target), _revoked(target))
+
+
+class Versions(Layer):
+    """All versions of revoked memories lose their texts, and the memory the key it stood under."""
+
+    key: ClassVar[str] = "versions"
+
+    def discover(self, target: Target) -> int:
+        return self._rows(target).exclude(content=None).count()
+
+    def clear(self, target: Target, cursor: str | None) -> Cleared:
+        after = Q(id__gt=UUID(cursor)) if cursor else Q()
+        found = self._rows(target).filter(after).order_by("id").select_for_update(of=("self",), no_key=True)
+        rows = list(found[:CHUNK])
+        if rows:
+            held = sum(row.content_id is not None for row in rows)
+            erase_versions(target.tenant_id, rows)
+            return Cleared(held, str(rows[-1].id))
+        Memory.objects.filter(tenant_id=target.tenant_id, id__in=_revoked(target)).update(
+            head=None, fact_key=_FORGOTTEN_KEY, conditions_hash=""
+        )
+        return Cleared(0, None)
+
+    def verify(self, target: Target) -> int:
+        """Counted from the memories' side, by what their rows and versions still say."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT (SELECT count(*) FROM memories_memory m WHERE m.tenant_id = %s AND m.id = ANY(%s) "
+                "AND (m.fact_key <> '' OR m.conditions_hash <> '' OR m.head_id IS NOT NULL)) + "
+                "(SELECT count(*) FROM memories_memory m JOIN memories_memoryversion v ON v.memory_id = m.id "
+                "WHERE m.tenant_id = %s AND m.id = ANY(%s) AND (num_nonnulls(v.content_id, v.rationale_id, v.aliases_id, "
+                "v.reason_id) > 0 OR v.content_hash <> '' OR v.conditions <> '{}'::jsonb OR cardinality(v.topics) > 0))",
+                [target.tenant_id, _revoked(target), target.tenant_id, _revoked(target)],
+            )
+            return int(cursor.fetchone()[0])
+
+    def _rows(self, target: Target) -> QuerySet[MemoryVersion]:
+        return MemoryVersion.objects.filter(tenant_id=target.tenant_id, memory_id__in=_revoked(target))
+
+
+class Relations(Layer):
+    """Evidence links and relations of revoked memories. Conflicts were settled when the deletion was accepted."""
+
+    key: ClassVar[str] = "relations"
+
+    def discover(self, target: Target) -> int:
+        return self._links(target).count() + self._relations(target).count()
+
+    def clear(self, target: Target, cursor: str | None) -> Cleared:  # noqa: ARG002 - what is cleared is gone, nothing to skip
+        for rows in (self._links(target), self._relations(target)):
+            keys = list(rows.order_by("id").values_list("id", flat=True)[:CHUNK])
+            if keys:
+                rows.model.objects.filter(tenant_id=target.tenant_id, id__in=keys).delete()
+                return Cleared(len(keys), str(keys[-1]))
+        return Cleared(0, None)
+
+    def verify(self, target: Target) -> int:
+        """Counted from the memories' side."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT (SELECT count(*) FROM memories_memory m JOIN memories_evidencelink l ON l.memory_id = m.id "
+                "WHERE m.tenant_id = %s AND m.id = ANY(%s)) + (SELECT count(*) FROM memories_memory m JOIN memories_relation r "
+                "ON m.id IN (r.source_id, r.target_id) WHERE m.tenant_id = %s AND m.id = ANY(%s)) + "
+                "(SELECT count(*) FROM memories_memory m WHERE m.tenant_id = %s AND m.id = ANY(%s) "
+                "AND m.conflict_set_id IS NOT NULL)",
+                [target.tenant_id, _revoked(target)] * 3,
+            )
+            return int(cursor.fetchone()[0])
+
+    def _links(self, target: Target) -> QuerySet[EvidenceLink]:
+        return EvidenceLink.objects.filter(tenant_id=target.tenant_id, memory_id__in=_revoked(target))
+
+    def _relations(self, target: Target) -> QuerySet[Relation]:
+        ends = _revoked(target)
+        return Relation.objects.filter(Q(source_id__in=ends) | Q(target_id__in=ends), tenant_id=target.tenant_id)
+
+
+def _revoked(target: Target) -> list[UUID]:
+    """The memories that this deletion revoked, as the acceptance wrote them down."""
+    rows = Memory.objects.filter(tenant_id=target.tenant_id, id__in=target.keys, state=Memory.State.REVOKED)
+    return list(rows.values_list("id", flat=True))

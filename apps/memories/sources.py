@@ -1,0 +1,166 @@
+"""What a proposal rests on: events and evidence, their independent origins, and how good that ground is (LN-01..05, LN-19)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from apps.core.errors import NotFound, Revoked
+from apps.core.ids import parse_public_id
+from apps.evidence import lineage, reads
+from apps.evidence.models import Evidence, SourceEvent, Trust
+from apps.memories.reasons import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from apps.tenants.access import Access
+
+FIDELITY_ORDER = tuple(Evidence.Fidelity.values)  # best first
+_UNRELIABLE = frozenset({Trust.GENERATED, Trust.UNTRUSTED})
+_UNRELIABLE_RANK = len(FIDELITY_ORDER)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What an independent origin says about itself."""
+
+    occurred_at: datetime
+    trust: str
+    no_rebuild: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The sources of one proposal. ``fault``: why they do not count; then the rest says nothing."""
+
+    events: tuple[SourceEvent, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    roots_of: Mapping[UUID, frozenset[UUID]] = field(default_factory=dict)  # by event and by lone evidence
+    trusts: Mapping[UUID, str] = field(default_factory=dict)  # of the origins
+    latest_origin: datetime | None = None
+    fault: Reason | None = None
+
+    @property
+    def roots(self) -> frozenset[UUID]:
+        """The independent origins of all of them together (LN-04)."""
+        return frozenset(root for roots in self.roots_of.values() for root in roots)
+
+    @property
+    def any(self) -> bool:
+        return bool(self.events or self.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """One evidence of a version: what it is, and the instant for which it speaks."""
+
+    evidence_id: UUID
+    held_at: datetime | None
+    fidelity: str
+    event_id: UUID | None
+    roots: frozenset[UUID]
+    trusts: tuple[str, ...]
+
+
+def gather(access: Access, event_ids: Sequence[str], evidence_refs: Sequence[str], fact_digest: int) -> Sources:
+    """Find what a proposal names.
+
+    Absent, foreign and unreadable sources are one fault (no_source), so that naming an id teaches nothing (ID-09); what has been
+    deleted, or may not rebuild this fact any more (DJ-06), is revoked; what cannot be looked at is evidence_unavailable (CA-23).
+    """
+    if not event_ids and not evidence_refs:
+        return Sources()
+    named = _named_evidence(access, evidence_refs)
+    if named is None:
+        return Sources(fault=Reason.NO_SOURCE)
+    if any(one.availability == Evidence.Availability.ERASED for one in named):
+        return Sources(fault=Reason.REVOKED)
+    if any(one.availability != Evidence.Availability.AVAILABLE for one in named):
+        return Sources(fault=Reason.EVIDENCE_UNAVAILABLE)
+    wanted = dict.fromkeys((*event_ids, *(one.event.event_id for one in named if one.event is not None)))
+    try:
+        events = reads.find_events(access, list(wanted)) if wanted else []
+    except NotFound:
+        return Sources(fault=Reason.NO_SOURCE)
+    except Revoked:
+        return Sources(fault=Reason.REVOKED)
+    return _weighed(access.tenant_id, events, [one for one in named if one.event is None], fact_digest)
+
+
+def _named_evidence(access: Access, refs: Sequence[str]) -> list[Evidence] | None:
+    keys = [key for key in (parse_public_id("evd", ref) for ref in dict.fromkeys(refs)) if key is not None]
+    if len(keys) < len(set(refs)):
+        return None
+    if not keys:
+        return []
+    found = Evidence.objects.filter(tenant_id=access.tenant_id, id__in=keys, namespace_id__in=access.readable)
+    rows = list(found.select_related("event"))
+    return rows if len(rows) == len(keys) else None
+
+
+def _weighed(tenant_id: UUID, events: Iterable[SourceEvent], others: Iterable[Evidence], fact_digest: int) -> Sources:
+    known = {event.id: event for event in events}
+    by_event = lineage.roots(tenant_id, known) if known else {}
+    origins = origins_of(tenant_id, frozenset(root for roots in by_event.values() for root in roots), known)
+    lone = tuple(others)
+    if origins and not lone and all(fact_digest in origin.no_rebuild for origin in origins.values()):
+        return Sources(fault=Reason.REVOKED)  # one unrestricted origin would make it a new, lawful statement (DJ-06)
+    return Sources(
+        events=tuple(known.values()),
+        evidence=lone,
+        roots_of={**by_event, **{one.id: frozenset({one.id}) for one in lone}},
+        trusts={root: origin.trust for root, origin in origins.items()},
+        latest_origin=max((origin.occurred_at for origin in origins.values()), default=None),
+    )
+
+
+def origins_of(tenant_id: UUID, roots: Collection[UUID], known: Mapping[UUID, SourceEvent]) -> dict[UUID, Origin]:
+    """When each origin happened and how far it may be believed. A retelling is as old as what it retells (LN-04)."""
+    found = {root: _origin(known[root]) for root in roots if root in known}
+    missing = [root for root in roots if root not in known]
+    if missing:
+        rows = SourceEvent.objects.filter(tenant_id=tenant_id, id__in=missing).only("id", "occurred_at", "trust", "no_rebuild")
+        found |= {row.id: _origin(row) for row in rows}
+    return found
+
+
+def _origin(event: SourceEvent) -> Origin:
+    return Origin(event.occurred_at, event.trust, frozenset(event.no_rebuild))
+
+
+def links_to(access: Access, sources: Sources, held_at: datetime | None) -> list[Linked]:
+    """Make (or find) the evidence rows of the sources; called only when something may be written."""
+    if not sources.any:
+        return []
+    made = lineage.ensure_evidence(access, sources.events) if sources.events else {}
+    rows = [*made.items(), *((one.id, one) for one in sources.evidence)]
+    return [
+        Linked(
+            evidence_id=row.id,
+            held_at=held_at,
+            fidelity=row.fidelity,
+            event_id=row.event_id,
+            roots=sources.roots_of[key],
+            trusts=tuple(sources.trusts[root] for root in sources.roots_of[key] if root in sources.trusts),
+        )
+        for key, row in rows
+    ]
+
+
+def strength_of(links: Sequence[Linked]) -> int:
+    """How good the ground of a statement is: 0 is best. Without evidence it is somebody's own explicit word, which is best.
+
+    Only generated text and foreign material behind it is worse than any honest record (LN-19, LN-23).
+    """
+    if not links:
+        return 0
+    reliable = any(link.event_id is None or any(trust not in _UNRELIABLE for trust in link.trusts) for link in links)
+    return min(FIDELITY_ORDER.index(link.fidelity) for link in links) + (0 if reliable else _UNRELIABLE_RANK)
+
+
+def roots_of(links: Iterable[Linked]) -> frozenset[UUID]:
+    """The independent origins behind links; their number is the independent evidence count."""
+    return frozenset(root for link in links for root in link.roots)
