@@ -18,14 +18,12 @@ def _there(name):
         return False
 
 
-_rooms = ["memory_platform.operations.urls", "apps.tenants.api.urls", "apps.evidence.api.urls", "apps.retention.api.urls", "apps.memories.api.urls"]
-if _there("apps.retrieval.selection") and _there("apps.memories.reads"):
-    _rooms.append("apps.retrieval.api.urls")
+_rooms = ["memory_platform.operations.urls", "apps.tenants.api.urls", "apps.evidence.api.urls", "apps.retention.api.urls", "apps.memories.api.urls", "apps.retrieval.api.urls"]
 api = [
     path("schema", SchemaView.as_view()),
     path("docs", docs_page),
     *[path("", include(name)) for name in _rooms if _there(name)],
-    re_path(r"^.*$", UnknownPath.as_view()),
+    re_path(r"^", UnknownPath.as_view()),
 ]
 
 urlpatterns = [

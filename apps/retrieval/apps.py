@@ -10,13 +10,6 @@ class RetrievalConfig(AppConfig):
     label = "retrieval"
 
     def ready(self) -> None:
-        import importlib.util  # TEMPORARY
-
-        if any(
-            importlib.util.find_spec(n) is None
-            for n in ("apps.memories.reads", "apps.retention.exposures", "apps.retrieval.selection")
-        ):
-            return
         from apps.memories.projections import register_projection  # noqa: PLC0415 - models are loaded by now
         from apps.retention.exposures import set_exposure_finder  # noqa: PLC0415
         from apps.retention.layers import register_layer  # noqa: PLC0415
