@@ -10,7 +10,6 @@ import gc
 import os
 import signal
 import threading
-import uuid
 from contextlib import suppress
 from multiprocessing import Event, Value
 from time import sleep
@@ -21,6 +20,7 @@ from django.conf import settings
 from django.db import connection, connections, transaction
 
 from apps.core import clock
+from apps.core.ids import new_id
 from apps.jobs.runs import error_code
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Cluster:
         self._stop, started = Event(), Event()
         reader, self._lifeline = os.pipe()
         self.process = get_mp_context().Process(
-            target=_guard, name="cluster", args=(self._stop, started, uuid.uuid4(), reader, self._lifeline)
+            target=_guard, name="cluster", args=(self._stop, started, new_id(), reader, self._lifeline)
         )
         gc.collect()
         gc.freeze()  # what is there now stays shared between the processes instead of being touched by each collector
@@ -199,7 +199,7 @@ def use_plain_connections() -> None:
         one.settings_dict["CONN_MAX_AGE"] = _KEEP_CONNECTION_SECONDS  # the broker is asked several times a second
 
 
-def _guard(stop: Any, started: Any, cluster_id: uuid.UUID, reader: int, lifeline: int) -> None:  # noqa: ANN401
+def _guard(stop: Any, started: Any, cluster_id: UUID, reader: int, lifeline: int) -> None:  # noqa: ANN401
     """The first process of the cluster."""
     from django_q.cluster import Sentinel  # noqa: PLC0415 - only in a worker
 

@@ -14,15 +14,23 @@ from apps.jobs.registry import handlers
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-_LOOK = """
+# An earlier message about the same object that was tried and is not delivered holds a later one back, so that order is kept;
+# other objects pass it.
+NOT_HELD_BACK = """
+    NOT EXISTS (SELECT 1 FROM jobs_outbox e
+                WHERE e.delivered_at IS NULL AND e.attempts > 0 AND e.object_id = o.object_id
+                  AND e.tenant_id = o.tenant_id AND e.topic = o.topic AND e.id < o.id)
+"""
+
+_LOOK = f"""
     SELECT
         ARRAY(SELECT k.kind FROM unnest(%(kinds)s::text[]) AS k(kind)
               WHERE EXISTS (SELECT 1 FROM jobs_processingjob j
                             WHERE j.kind = k.kind AND j.state IN ('queued', 'retry_wait') AND j.next_try_at <= %(now)s)),
-        EXISTS (SELECT 1 FROM jobs_outbox WHERE delivered_at IS NULL AND next_try_at <= %(now)s),
+        EXISTS (SELECT 1 FROM jobs_outbox o WHERE o.delivered_at IS NULL AND o.next_try_at <= %(now)s AND {NOT_HELD_BACK}),
         EXISTS (SELECT 1 FROM jobs_processingjob WHERE state = 'running' AND lease_until < %(now)s),
         EXISTS (SELECT 1 FROM jobs_processingjob WHERE state = 'running' AND lease_until >= %(now)s)
-"""
+"""  # noqa: S608 - made of our own words
 
 
 @dataclass(frozen=True, slots=True)

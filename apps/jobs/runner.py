@@ -89,6 +89,7 @@ class _Drain:
             found = look(self.mine)
             if not found.due:
                 break
+            before = (self.done.jobs, self.done.messages)
             if found.silent:
                 for job in claims.reclaim():
                     bury(job, claims.LEASE_LOST)
@@ -98,6 +99,8 @@ class _Drain:
                 if self._over():
                     break
                 self._work_off(self.mine[kind])
+            if not found.silent and before == (self.done.jobs, self.done.messages):
+                break  # another worker was faster
         return self.done
 
     def _over(self) -> bool:

@@ -28,11 +28,11 @@ _CODE = re.compile(r"[a-z0-9_.:-]{1,64}")
 _LONGEST_ERROR = 128
 
 
-class LeaseLost(Exception):  # noqa: N818 - a word of the handler, like Later
+class LeaseLost(Exception):
     """Another worker owns the job by now; whatever this one was about to commit must not be committed."""
 
 
-class GiveUp(Exception):  # noqa: N818 - a word of the handler, like Later
+class GiveUp(Exception):
     """Trying again cannot help: the job becomes a dead letter at once. ``code`` is shown to people; never text."""
 
     def __init__(self, code: str) -> None:

@@ -39,7 +39,18 @@ def test_what_is_stored_is_what_was_given(room: Room) -> None:
     made = room.put("extract", "evt-1:rules@1:p1:0", payload={"event": event, "epoch": 4})[0]
     stored = room.job(made)
     assert (stored.payload, stored.namespaces) == ({"event": event, "epoch": 4}, [room.namespace_id])
-    for name in ("kind", "key", "state", "attempts", "max_attempts", "fence", "next_try_at", "created_at", "checkpoint", "last_error"):
+    for name in (
+        "kind",
+        "key",
+        "state",
+        "attempts",
+        "max_attempts",
+        "fence",
+        "next_try_at",
+        "created_at",
+        "checkpoint",
+        "last_error",
+    ):
         assert getattr(stored, name) == getattr(made, name), name
 
 
@@ -52,10 +63,14 @@ def test_five_hundred_jobs_are_one_statement(room: Room) -> None:
 
 
 def test_a_rolled_back_transaction_leaves_no_work_and_no_ring(room: Room) -> None:
-    with pytest.raises(ZeroDivisionError), tenant_transaction(room.access) as tx:
-        enqueue(tx, room.access, [Work("extract", "a", {}, ())])
-        publish(room.access, "memory.changed", [(uuid4(), 1)])
-        _ = 1 / 0
+    def put_and_fail() -> None:
+        with tenant_transaction(room.access) as tx:
+            enqueue(tx, room.access, [Work("extract", "a", {}, ())])
+            publish(room.access, "memory.changed", [(uuid4(), 1)])
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        put_and_fail()
     assert room.jobs() == [] and room.messages() == [] and rings() == 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -57,7 +58,7 @@ def effects(room: Room) -> int:
 @pytest.mark.requirement("OJ-03", "ID-10")
 def test_a_due_job_is_done_under_the_identity_stored_on_it(room: Room, handle: Callable[..., None]) -> None:
     seen: list[JobRun] = []
-    handle("extract", lambda run: seen.append(run))
+    handle("extract", seen.append)
     made = room.put("extract", "a", payload={"event": "e"})[0]
     done = drain()
     assert (done.jobs, done.failed) == (1, 0)
@@ -134,7 +135,7 @@ def test_what_is_kept_of_an_error_is_its_code(room: Room, handle: Callable[..., 
 
 def test_giving_up_is_final(room: Room, handle: Callable[..., None]) -> None:
     def give_up(_run: JobRun) -> None:
-        raise GiveUp("source_gone")
+        raise GiveUp(code="source_gone")
 
     handle("extract", give_up)
     made = room.put("extract", "a")[0]
@@ -224,6 +225,11 @@ def test_a_silent_worker_loses_its_job_and_cannot_report(room: Room, handle: Cal
 def test_a_fenced_off_handler_cannot_commit(room: Room, handle: Callable[..., None], time: Clock) -> None:
     outcomes: list[str] = []
 
+    def commit(run: JobRun, attempt: Callable[[], None]) -> None:
+        with tenant_transaction(run.access) as tx:
+            tx.next_revision()
+            attempt()
+
     def slow(run: JobRun) -> None:
         if run.attempt == 1:
             time.step(100)  # falls asleep; another worker takes over meanwhile
@@ -231,9 +237,8 @@ def test_a_fenced_off_handler_cannot_commit(room: Room, handle: Callable[..., No
             time.step(100)
             assert len(claims.claim("extract", lease=timedelta(seconds=60), limit=1)) == 1
         for attempt in (run.require_lease, run.complete, lambda: run.save_checkpoint({"at": 1})):
-            with pytest.raises(LeaseLost), tenant_transaction(run.access) as tx:
-                tx.next_revision()
-                attempt()
+            with pytest.raises(LeaseLost):
+                commit(run, attempt)
         with pytest.raises(LeaseLost):
             run.heartbeat()
         outcomes.append("fenced")
@@ -363,7 +368,12 @@ def test_the_jobs_of_a_suspended_tenant_wait(room: Room, other_room: Room, handl
 @pytest.mark.requirement("OJ-03")
 def test_two_workers_share_the_work_and_each_job_runs_once(room: Room, handle: Callable[..., None]) -> None:
     ran: list[str] = []
-    handle("extract", lambda run: (write(run), ran.append(run.key)) and None)
+
+    def work(run: JobRun) -> None:
+        write(run)
+        ran.append(run.key)
+
+    handle("extract", work)
     room.put("extract", *map(str, range(200)))
     counts = [drained.jobs for drained in in_threads(drain, drain)]
     assert sorted(ran, key=int) == list(map(str, range(200))) and sum(counts) == 200 and effects(room) == 200
@@ -374,12 +384,9 @@ def test_a_handler_that_swallows_its_own_rollback_runs_again(room: Room, handle:
     """complete() in a transaction that was rolled back completes nothing; the runner notices and does it itself."""
 
     def careless(run: JobRun) -> None:
-        try:
-            with tenant_transaction(run.access):
-                run.complete()
-                raise IntegrityError
-        except IntegrityError:
-            pass
+        with suppress(IntegrityError), tenant_transaction(run.access):
+            run.complete()
+            raise IntegrityError
 
     handle("extract", careless)
     made = room.put("extract", "a")[0]
@@ -416,4 +423,3 @@ def in_threads(*calls: Callable[[], Drained]) -> list[Drained]:
     for thread in threads:
         thread.join()
     return results
-
