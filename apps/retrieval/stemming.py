@@ -17,17 +17,17 @@ def words(text: str) -> frozenset[str]:
 
 
 # Words that carry grammar and no subject. They are neither indexed nor searched, and no phrase begins or ends with one.
-# "may" is left out: it is also a month.
+# "may" is left out: it is also a month. "use" is in: it stands in half of all notes about tools and tells none of them apart.
 FUNCTION_WORDS = words(
     """
     a about above after again against all also am an and any are as at be because been before being below between both but
     by can could did do does doing done down during each else ever every few for from further get gets getting got had has
-    have having he her here hers herself him himself his how however i if in into is it its itself just let lets maybe
-    me might more most much must my myself no nor not now of off on once only onto or other others ought our ours
-    ourselves out over own per perhaps please quite rather really same shall she should since so some such than that the
-    their theirs them themselves then there these they this those though through thus to too toward towards under until up
-    upon us very was we were what whatever when whenever where wherever whether which while who whoever whom whose why
-    will with within without would yes yet you your yours yourself yourselves ok okay oh hey hi hello
+    have having he hello her here hers herself hey hi him himself his how however i if in into is it its itself just let
+    lets maybe me might more most much must my myself no nor not now of off oh ok okay on once only onto or other others
+    ought our ours ourselves out over own per perhaps please quite rather really same shall she should since so some such
+    than that the their theirs them themselves then there these they this those though through thus to too toward towards
+    under until up upon us use used uses using very was we were what whatever when whenever where wherever whether which
+    while who whoever whom whose why will with within without would yes yet you your yours yourself yourselves
     """
 )
 

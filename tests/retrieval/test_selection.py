@@ -237,3 +237,12 @@ def test_the_same_rows_give_the_same_packet_and_nothing_that_may_not_be_there(wo
         assert item.candidate.valid_to is None
         assert mode != Mode.CURRENT or item.candidate.state == "active"
     assert len(first.chosen) + len(first.rejected) == len(rows)
+
+
+def test_the_rules_need_no_django():
+    """They can be tested, replayed and read without settings or a database."""
+    import subprocess
+    import sys
+
+    code = "import sys, apps.retrieval.selection; sys.exit(any(name.split('.')[0] == 'django' for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
