@@ -111,7 +111,7 @@ def _parse_kind(value: object, kind: Kind, at: Place) -> list[LabelSpec]:
         aliases: tuple[str, ...] = ()
         if entry is not None:
             mapping = place.mapping(entry, optional=("aliases",))
-            listed = (place / "aliases").items(mapping.get("aliases"))
+            listed = (place / "aliases").entries(mapping.get("aliases"))
             aliases = tuple(inner.key(item, max_chars=_KEY_CHARS) for inner, item in listed)
         specs.append(LabelSpec(kind, place.key(name, max_chars=_KEY_CHARS), tuple(dict.fromkeys(aliases))))
     keys = [spec.key for spec in specs]
