@@ -85,13 +85,26 @@ def test_a_token_is_looked_for_in_its_own_tenant_only(world, elsewhere):
 def test_only_hashes_of_tokens_are_stored(world):
     lent = world.delegate()
     with world.inside():
-        stored = {*Credential.objects.values_list("token_sha256", flat=True), *Delegation.objects.values_list("token_sha256", flat=True)}
+        stored = {
+            *Credential.objects.values_list("token_sha256", flat=True),
+            *Delegation.objects.values_list("token_sha256", flat=True),
+        }
     assert {token_hash(token) for token in (*world.tokens.values(), lent)} == stored
 
 
 @pytest.mark.parametrize(
     "header",
-    ["Basic YWxpY2U6eA==", "Bearer", "Bearer ", "bearer \u00e9", "Bearer \u4f60\u597d", "Bearer " + "x" * 6000, "", "Token x", "Bearer\tx"],
+    [
+        "Basic YWxpY2U6eA==",
+        "Bearer",
+        "Bearer ",
+        "bearer \u00e9",
+        "Bearer \u4f60\u597d",
+        "Bearer " + "x" * 6000,
+        "",
+        "Token x",
+        "Bearer\tx",
+    ],
 )
 def test_odd_headers_are_401(world, header):
     problem(Caller(None).get("/whoami", Authorization=header), 401, "not_authenticated")
@@ -170,7 +183,7 @@ def test_last_use_is_written_at_most_every_five_minutes(world):
 def test_authentication_costs_two_statements(world):
     token = world.token()
     authenticate(token)
-    with CaptureQueriesContext(connection, ) as seen:
+    with CaptureQueriesContext(connection) as seen:
         authenticate(token)
     # the context's own (enter and leave, and the test's savepoint), the lookup, the reach
     assert len([q for q in seen if "FROM tenants_" in q["sql"]]) == 2

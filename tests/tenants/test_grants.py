@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import Group
-from guardian.shortcuts import get_objects_for_user
 from guardian.core import ObjectPermissionChecker
+from guardian.shortcuts import get_objects_for_user
 
 from apps.core.errors import NotFound, NotPermitted
 from apps.core.isolation import tenant_context
@@ -188,7 +188,12 @@ def test_a_job_reaches_the_namespaces_stored_on_it_and_no_other(world, elsewhere
     alice, foreign = world.namespace("user", "alice"), elsewhere.namespace("user", "alice")
     access = service_access(world.tenant_id, [alice.id, foreign.id], actor="extract")
     assert [n.id for n in access.namespaces] == [alice.id]
-    assert (access.actor_kind, access.actor, access.subject, access.operations) == ("service", "extract", "alice", SERVICE_OPERATIONS)
+    assert (access.actor_kind, access.actor, access.subject, access.operations) == (
+        "service",
+        "extract",
+        "alice",
+        SERVICE_OPERATIONS,
+    )
     assert not access.has("delegate") and not access.namespaces[0].erase and access.roles == frozenset()
     with pytest.raises(NotFound):
         access.namespace_for("project", "kiosk")
@@ -205,7 +210,13 @@ def test_a_scope_is_a_request_that_is_answered_from_the_grants(world):
     access = world.access("alice")
     assert access.namespace_for(Scope.USER, None).scope_id == access.namespace_for("user", "alice").scope_id == "alice"
     assert access.namespace_for("organization", None).scope_id == "orchard"
-    for scope, scope_id in [("user", "bob"), ("project", "lighthouse"), ("project", None), ("organization", "basin"), ("x", "alice")]:
+    for scope, scope_id in [
+        ("user", "bob"),
+        ("project", "lighthouse"),
+        ("project", None),
+        ("organization", "basin"),
+        ("x", "alice"),
+    ]:
         with pytest.raises(NotFound):
             access.namespace_for(scope, scope_id)
 

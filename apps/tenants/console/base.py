@@ -3,50 +3,84 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
+from uuid import UUID
 
 from django.contrib import admin
-from django.core.paginator import Paginator
-from django.db.models import QuerySet
-from django.utils.functional import cached_property
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import DateTimeField, QuerySet, UUIDField
+from django.http import Http404
+from django.template.response import TemplateResponse
+from django.urls import path
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 
-from apps.tenants.models import Role
+from apps.core.ids import parse_public_id, public_id
+from apps.tenants.console import columns, details
+from apps.tenants.console.lists import ScopedChangeList
+from apps.tenants.console.navigation import Area
+from apps.tenants.console.paging import BoundedPaginator
+from apps.tenants.console.scope import EVERY_ROLE, narrow
+from apps.tenants.console.searching import matching
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from django.db.models import Model
-    from django.http import HttpRequest
+    from django.http import HttpRequest, HttpResponse
+    from django.urls import URLPattern
+    from django.utils.functional import Promise
 
     from apps.tenants.access import Access
+    from apps.tenants.console.details import Related, Section
+    from apps.tenants.console.site import GovernanceAdminSite
 
-EVERY_ROLE = frozenset({Role.OWNER, Role.COMPLIANCE, Role.REVIEWER, Role.AUDITOR, Role.OPERATOR})
-# These see the rows (never the texts) of every namespace; a reviewer sees those of the namespaces in reach.
-_WHOLE_TENANT = frozenset({Role.OWNER, Role.COMPLIANCE, Role.AUDITOR, Role.OPERATOR})
-MOST_COUNTED = 10_000
+__all__ = ["EVERY_ROLE", "Area", "GovernedAdmin"]
 
-
-class BoundedPaginator(Paginator):
-    """Counts no further than it would ever be paged by hand; a list of millions never waits for a full count."""
-
-    @cached_property
-    def count(self) -> int:
-        rows = self.object_list
-        return rows.order_by()[:MOST_COUNTED].count() if isinstance(rows, QuerySet) else len(rows)
+_ERROR_FLAG = "e"
 
 
 class GovernedAdmin(admin.ModelAdmin):
-    """Rows of the open tenant, for the roles named, narrowed to the namespaces in reach where ``namespace_path`` is set.
+    """Rows of the open tenant, for the roles named, narrowed to what is in reach.
 
-    Governed models are never saved here: add, change and delete are off; transitions are pages or actions that call verbs.
+    Governed models are never saved here: there is a list and a detail page and no other address. What changes a row is a page or an
+    action of its own that calls a verb. Private text is never loaded: those columns are listed in ``hidden_fields`` and deferred.
     """
 
+    admin_site: GovernanceAdminSite
+
+    # Who sees the page, and which rows.
     roles: ClassVar[frozenset[str]] = EVERY_ROLE
-    namespace_path: ClassVar[str | None] = None
-    hidden_fields: ClassVar[tuple[str, ...]] = ()  # columns without meaning for people: hashes, keys of private texts
+    namespace_paths: ClassVar[tuple[str, ...]] = ()
+    policy_paths: ClassVar[tuple[str, ...]] = ()
+    hidden_fields: ClassVar[tuple[str, ...]] = ()  # columns without meaning for people, secrets, and private text
+    label_for_everyone: ClassVar[bool] = False  # the label may be shown to people who cannot open the page itself
+
+    # Where it is and what it says about itself.
+    area: ClassVar[Area] = Area.RECORDS
+    page_title: ClassVar[str | Promise | None] = None
+    about: ClassVar[str | Promise] = ""  # one sentence above the list: what these rows are
+    when_empty: ClassVar[str | Promise] = ""  # how rows come to be here
+
+    # What is shown.
+    id_prefix: ClassVar[str | None] = None
+    references: ClassVar[Mapping[str, str]] = {}  # columns that hold keys of other rows without a foreign key → the model
+    sections: ClassVar[tuple[Section, ...]] = ()
+    related: ClassVar[tuple[Related, ...]] = ()
+    linked_by: ClassVar[tuple[str, ...]] = ()  # lookups that links of other pages may narrow the list by
+    sortable: ClassVar[tuple[str, ...]] = ()  # only columns that have an index, or lists that stay short
 
     paginator = BoundedPaginator
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # they count every choice of every filter
     list_per_page = 50
     actions = None
     save_as = False
+
+    # -- who
+
+    @property
+    def title(self) -> str | Promise:
+        return self.page_title or self.opts.verbose_name_plural
 
     def access(self, request: HttpRequest) -> Access | None:
         return getattr(request, "access", None)
@@ -67,19 +101,151 @@ class GovernedAdmin(admin.ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:  # noqa: ARG002
         return False
 
+    # -- which rows
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Row-level security bounds the tenant; this bounds the namespaces."""
-        rows = super().get_queryset(request)
+        """The rows this person sees. Row-level security bounds the tenant as well; lists, details, links and counts start here."""
+        rows = self._bare_rows()
         access = self.access(request)
-        if access is None or not self.roles & access.roles:
+        if access is None:
             return rows.none()
-        if self.namespace_path is None or access.roles & _WHOLE_TENANT:
-            return rows
-        return rows.filter(**{f"{self.namespace_path}__in": [grant.id for grant in access.namespaces]})
+        return narrow(
+            rows,
+            access,
+            self.roles,
+            tenant=self.model.governance.tenant,
+            namespaces=self.namespace_paths,
+            policies=self.policy_paths,
+        )
 
-    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:  # noqa: ARG002
-        hidden = {*self.hidden_fields, "tenant"}
-        return [field.name for field in self.model._meta.fields if field.name not in hidden]  # noqa: SLF001
+    def labelled_rows(self, request: HttpRequest) -> QuerySet[Any]:
+        """The rows that pages may name by their label."""
+        return self._bare_rows() if self.label_for_everyone else self.get_queryset(request)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
-        return self.get_fields(request, obj)
+    def _bare_rows(self) -> QuerySet[Any]:
+        rows = self.model._default_manager.order_by(*self.ordering or ("pk",))  # noqa: SLF001 - Django's own name for it
+        return rows.defer(*self.hidden_fields) if self.hidden_fields else rows
+
+    # -- names and addresses
+
+    def label(self, row: Any) -> str:  # noqa: ANN401 - a row of this model
+        """What a link to the row says."""
+        text = str(row)
+        return self.spelled(row.pk) if text == str(row.pk) else text
+
+    def spelled(self, key: UUID) -> str:
+        return public_id(self.id_prefix, key) if self.id_prefix else str(key)
+
+    def key_of(self, text: str) -> Any:  # noqa: ANN401 - a primary key of this model
+        """The primary key behind an address or a search: its public id, or the key itself; None for anything else."""
+        if isinstance(self.opts.pk, UUIDField):
+            found = parse_public_id(self.id_prefix, text) if self.id_prefix else None
+            if found is None:
+                try:
+                    found = UUID(text)
+                except ValueError:
+                    return None
+            return found
+        try:
+            return self.opts.pk.to_python(text)
+        except ValidationError:
+            return None
+
+    def address(self, page: str) -> str:
+        return f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}"
+
+    def get_urls(self) -> list[URLPattern]:
+        """A list and a detail page. Django's pages for adding, changing, deleting and its own history do not exist here."""
+        wrap = self.admin_site.admin_view
+        name = f"{self.opts.app_label}_{self.opts.model_name}"
+        return [
+            path("", wrap(self.changelist_view), name=f"{name}_changelist"),
+            path("<path:object_id>/change/", wrap(self.change_view), name=f"{name}_change"),
+        ]
+
+    # -- the list
+
+    def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[ScopedChangeList]:  # noqa: ARG002, ANN401
+        return ScopedChangeList
+
+    def get_list_display(self, request: HttpRequest) -> list[Callable[[Model], object] | str]:  # noqa: ARG002
+        return [self.column(name) for name in self.list_display]
+
+    def column(self, name: str) -> Callable[[Model], object]:
+        """The function that shows a column; the same object each time, because Django finds columns by identity."""
+        known: dict[str, Callable[[Model], object]] = self.__dict__.setdefault("_columns", {})
+        if name not in known:
+            known[name] = columns.column(self, name)
+        return known[name]
+
+    def get_list_display_links(self, request: HttpRequest, list_display: Any) -> list[Any]:  # noqa: ARG002, ANN401
+        return list(list_display)[:1]
+
+    def get_sortable_by(self, request: HttpRequest) -> list[Any]:  # noqa: ARG002
+        return [self.column(name) for name in self.sortable]
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:  # noqa: ARG002
+        """Only what the page's own filters and the links of other pages ask for.
+
+        Django would let any column be compared with anything, and so answer questions about texts and hashes that are not shown.
+        """
+        return lookup in self.__dict__.setdefault("_lookups", self._own_lookups())
+
+    def _own_lookups(self) -> frozenset[str]:
+        found = set(self.linked_by)
+        for entry in self.list_filter:
+            if isinstance(entry, str):
+                found |= {f"{entry}__exact", f"{entry}__isnull"}
+                if isinstance(self._column_of(entry), DateTimeField):
+                    found |= {f"{entry}__gte", f"{entry}__lt"}
+            else:
+                found.add(entry.parameter_name)
+        return frozenset(found)
+
+    def _column_of(self, name: str) -> object:
+        return None if "__" in name else self.opts.get_field(name)
+
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> tuple[QuerySet[Any], bool]:  # noqa: ARG002
+        """Whole ids and whole keys only: nothing is ever looked for inside a text."""
+        term = search_term.strip()
+        return (queryset.filter(matching(self, term)) if term else queryset), False
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if _ERROR_FLAG in request.GET:  # Django comes back with this after a filter that means nothing
+            return self.admin_site.refusal(request, 400, _("This list cannot be narrowed like that."), back=request.path)
+        extra = {"title": capfirst(self.title), "page": self, **(extra_context or {})}
+        return super().changelist_view(request, extra)
+
+    # -- one row
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:  # noqa: ARG002, ANN401
+        key = self.key_of(object_id)
+        return None if key is None else self.get_queryset(request).filter(pk=key).first()
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",  # noqa: ARG002 - signature of Django
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """One row as a page to read; there is nothing to submit."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        row = self.get_object(request, object_id)
+        if row is None:
+            raise Http404
+        context = {
+            **self.admin_site.each_context(request),
+            **details.page(self, request, row),
+            "title": self.label(row),
+            "opts": self.opts,
+            "page": self,
+            "kind": capfirst(self.opts.verbose_name),
+            **(extra_context or {}),
+        }
+        request.current_app = self.admin_site.name  # type: ignore[attr-defined]
+        return TemplateResponse(request, "console/detail.html", context)
+
