@@ -20,7 +20,8 @@ from memory_platform.embedded.errors import EmbeddedDatabaseError
 _PREFERRED = ("postgres", "nobody")
 
 # linux/prctl.h, linux/capability.h
-_PR_SET_KEEPCAPS = 8
+_PR_SET_SECUREBITS = 28
+_SECBIT_NO_SETUID_FIXUP = 1 << 2
 _PR_CAP_AMBIENT = 47
 _PR_CAP_AMBIENT_RAISE = 2
 _CAP_DAC_OVERRIDE = 1
@@ -60,7 +61,8 @@ class Account:
 
         def become() -> None:
             if libc is not None:
-                _checked(libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0))
+                # Capabilities outlive the change of user, and access(2), by which the server looks for its own files, sees them.
+                _checked(libc.prctl(_PR_SET_SECUREBITS, _SECBIT_NO_SETUID_FIXUP, 0, 0, 0))
             os.setgroups([])
             os.setgid(self.gid)
             os.setuid(self.uid)
