@@ -9,6 +9,7 @@ import environ
 from apps.core.api.configuration import REST_FRAMEWORK, SPECTACULAR_SETTINGS
 from memory_platform.embedded.places import database_settings
 from memory_platform.home import home_folder, instance_secret
+from memory_platform.operations.logs import logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -48,6 +49,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "apps.core.api.boundary.ApiBoundary",
+    "memory_platform.operations.middleware.RequestLog",
     "apps.core.api.security_headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -155,3 +157,11 @@ CACHES = {
     # Cluster statistics must be seen by every process, so they live in the database.
     "cluster": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "memory_platform_cluster_cache"},
 }
+
+# -- watching --------------------------------------------------------------------------------------------------------
+
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
+LOGGING = logging_config(LOG_LEVEL)
+LOGGING_CONFIG = "memory_platform.operations.logs.configure"
+# Lets a scraper on another machine read /api/v1/metrics (Authorization: Bearer ...). Empty: only this machine may.
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")

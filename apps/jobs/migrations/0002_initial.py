@@ -67,6 +67,10 @@ class Migration(migrations.Migration):
             model_name="processingjob",
             index=models.Index(fields=["tenant", "state", "-created_at"], name="job_by_state"),
         ),
+        migrations.AddIndex(
+            model_name="processingjob",
+            index=models.Index(condition=models.Q(("state", "dead")), fields=["tenant", "-finished_at"], name="job_dead"),
+        ),
         migrations.AddConstraint(
             model_name="processingjob",
             constraint=models.UniqueConstraint(fields=("tenant", "kind", "key"), name="job_once"),

@@ -52,6 +52,7 @@ class ProcessingJob(TenantOwned):
             ),
             models.Index(fields=("lease_until",), condition=models.Q(state="running"), name="job_leases"),
             models.Index(fields=("tenant", "state", "-created_at"), name="job_by_state"),
+            models.Index(fields=("tenant", "-finished_at"), condition=models.Q(state="dead"), name="job_dead"),
         )
 
     def __str__(self) -> str:

@@ -1,0 +1,108 @@
+"""Metrics in Prometheus' text format: how many, how long, how late; never whose."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from django.db import Error as DatabaseError
+from django.db import connection
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from apps.core import clock
+from apps.core.isolation import system_context
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prometheus_client.metrics_core import Metric
+
+_PREFIX = "memory_platform_"
+_BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+_here = CollectorRegistry()
+_requests = Counter(_PREFIX + "requests", "Requests answered.", ("method", "route", "status"), registry=_here)
+_seconds = Histogram(
+    _PREFIX + "request_seconds", "Time to answer, in seconds.", ("method", "route"), registry=_here, buckets=_BUCKETS
+)
+
+# Finished jobs are not counted here: they may be millions, and every number below comes from a small partial index.
+_NUMBERS = """
+    SELECT
+        (SELECT jsonb_object_agg(state, n) FROM (
+            SELECT state, count(*) AS n FROM jobs_processingjob WHERE state IN ('queued', 'retry_wait') GROUP BY state
+            UNION ALL SELECT 'running', count(*) FROM jobs_processingjob WHERE state = 'running'
+            UNION ALL SELECT 'dead', count(*) FROM jobs_processingjob WHERE state = 'dead') AS s),
+        (SELECT coalesce(max(extract(epoch FROM %(now)s - next_try_at)), 0) FROM jobs_processingjob
+         WHERE state IN ('queued', 'retry_wait') AND next_try_at <= %(now)s),
+        (SELECT count(*) FROM jobs_outbox WHERE delivered_at IS NULL),
+        (SELECT coalesce(max(extract(epoch FROM %(now)s - created_at)), 0) FROM jobs_outbox WHERE delivered_at IS NULL),
+        (SELECT count(*) FROM jobs_outbox WHERE delivered_at IS NULL AND attempts > 1),
+        (SELECT min(extract(epoch FROM %(now)s - seen_at)) FROM jobs_workerheartbeat)
+"""
+
+
+def observe(method: str, route: str, status: int, seconds: float) -> None:
+    """Count one answered request."""
+    _requests.labels(method, route, str(status)).inc()
+    _seconds.labels(method, route).observe(seconds)
+
+
+def render() -> bytes:
+    """Everything there is to say now. With several web processes (PROMETHEUS_MULTIPROC_DIR) their requests are added up."""
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        shared = CollectorRegistry()
+        MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
+        counted = generate_latest(shared)
+    else:
+        counted = generate_latest(_here)
+    asked = CollectorRegistry()
+    asked.register(_Asked())
+    return counted + generate_latest(asked)
+
+
+class _Asked(Collector):
+    """What is asked of the database and the pool at the time of the scrape."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            yield from _from_database()
+            reachable = 1
+        except DatabaseError:
+            connection.close()
+            reachable = 0
+        yield GaugeMetricFamily(_PREFIX + "database_reachable", "Whether the database answered this scrape.", reachable)
+        yield from _from_pool()
+
+
+def _from_database() -> Iterator[Metric]:
+    with system_context(), connection.cursor() as cursor:
+        cursor.execute(_NUMBERS, {"now": clock.now()})
+        states, job_lag, waiting, outbox_lag, failing, heartbeat = cursor.fetchone()
+    jobs = GaugeMetricFamily(_PREFIX + "jobs", "Jobs that are not done, by state.", labels=("state",))
+    for state in ("queued", "running", "retry_wait", "dead"):
+        jobs.add_metric((state,), (states or {}).get(state, 0))
+    yield jobs
+    yield GaugeMetricFamily(_PREFIX + "job_lag_seconds", "For how long the most delayed job has been due.", float(job_lag))
+    yield GaugeMetricFamily(_PREFIX + "outbox_messages", "Messages that wait for delivery.", waiting)
+    yield GaugeMetricFamily(_PREFIX + "outbox_failing_messages", "Messages that a consumer has refused at least once.", failing)
+    yield GaugeMetricFamily(_PREFIX + "outbox_lag_seconds", "Age of the oldest message that waits.", float(outbox_lag))
+    if heartbeat is not None:
+        yield GaugeMetricFamily(_PREFIX + "worker_heartbeat_age_seconds", "Since the last sign of life.", float(heartbeat))
+
+
+def _from_pool() -> Iterator[Metric]:
+    pool = getattr(connection, "pool", None)
+    if pool is None:
+        return
+    numbers = pool.get_stats()
+    for name, text in (
+        ("pool_size", "Connections of this process."),
+        ("pool_available", "Connections of this process that are free."),
+        ("requests_waiting", "Threads of this process that wait for a connection."),
+        ("requests_errors", "Times a thread of this process got no connection."),
+    ):
+        yield GaugeMetricFamily(f"{_PREFIX}database_{name}", text, numbers.get(name, 0))
