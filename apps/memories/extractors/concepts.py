@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from apps.memories.extractors.base import EVENT
 from apps.memories.extractors.keys import fact_key
+from apps.memories.extractors.patterns import verbose
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -153,7 +154,7 @@ BACKGROUND_LANGUAGE = "background.language"
 
 def kind_of(thing: str) -> tuple[str, str] | None:
     """Memory type and fact key for which two things are alternatives: "not Java any more, Kotlin now"."""
-    name = thing.strip().lower()
+    name = thing.strip(" .!").lower()
     if name in PROGRAMMING:
         return "fact", BACKGROUND_LANGUAGE
     if name in LANGUAGES:
@@ -168,7 +169,7 @@ def kind_of(thing: str) -> tuple[str, str] | None:
 def replaced(old: str, new: str) -> tuple[str, str] | None:
     """Type and key of a correction from one thing to another of the same kind."""
     kind = kind_of(old)
-    return kind if kind is not None and kind == kind_of(new) and old.strip().lower() != new.strip().lower() else None
+    return kind if kind is not None and kind == kind_of(new) and old.strip(" .!").lower() != new.strip(" .!").lower() else None
 
 
 def things_in(text: str) -> list[str]:
@@ -187,22 +188,27 @@ _STYLES = (
     ("assistant.emoji", r"\bemojis?\b|emoticon|表情|颜文字"),
     (
         "assistant.reply_length",
-        r"\b(?:short|brief|concise|terse|succinct|long|verbose|detailed|in[- ]depth|thorough|to the point|under \d+ words|summar(?:y|ies) first)\b"
-        r"|简短|简洁|精简|简明|详细|啰嗦|太长|长话短说|字以内",
+        r"""\b(?:short|brief|concise|terse|succinct|long|verbose|detailed|in[-\ ]depth|thorough|to\ the\ point|under\ \d+\ words
+            |summar(?:y|ies)\ first)\b|简短|简洁|精简|简明|详细|啰嗦|太长|长话短说|字以内""",
     ),
     (
         "assistant.reply_format",
-        r"\b(?:bullet|bulleted|bullets|tables?|markdown|plain text|latex|headings?|numbered lists?|code blocks?|prose)\b|列表|表格|要点|纯文本|分点|段落|代码块",
+        r"""\b(?:bullet|bulleted|bullets|tables?|markdown|plain\ text|latex|headings?|numbered\ lists?|code\ blocks?|prose)\b
+            |列表|表格|要点|纯文本|分点|段落|代码块""",
     ),
-    ("assistant.reply_tone", r"\b(?:formal|informal|casual|polite|friendly|tone|flatter\w*|apologi[sz]\w*)\b|语气|正式|口语|客气|礼貌|道歉"),
+    (
+        "assistant.reply_tone",
+        r"\b(?:formal|informal|casual|polite|friendly|tone|flatter\w*|apologi[sz]\w*)\b|语气|正式|口语|客气|礼貌|道歉",
+    ),
     ("preference.units", r"\b(?:metric|imperial|celsius|fahrenheit)\b|公制|英制|摄氏|华氏"),
     ("preference.spelling", r"\b(?:british|american)\s(?:english\s)?spelling\b"),
-    ("preference.time_format", r"\b(?:24|12)[- ]?hour\b|24\s?小时制|12\s?小时制"),
-    ("preference.date_format", r"\b(?:iso|date format)\b.*\bdates?\b|\bdates? (?:in|as)\b|日期格式"),
+    ("preference.time_format", r"\b(?:24|12)[-\ ]?hour\b|24\s?小时制|12\s?小时制"),
+    ("preference.date_format", r"\b(?:iso|date\ format)\b.*\bdates?\b|\bdates?\ (?:in|as)\b|日期格式"),
 )
-_STYLE_PATTERNS = tuple((key, re.compile(rf"(?i){pattern}")) for key, pattern in _STYLES)
+_STYLE_PATTERNS = tuple((key, verbose(pattern)) for key, pattern in _STYLES)
 _ANSWER = re.compile(
-    r"(?i)\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|explanations?|explain|messages?|summar(?:y|ies|i[sz]e)|speak|talk|write|be|keep|output|format|use|"
+    r"(?i)\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|explanations?|explain|messages?|summar(?:y|ies|i[sz]e)|speak"
+    r"|talk|write|be|keep|output|format|use|"
     r"include|add|stick)\b|回答|回复|答复|解释|说明|总结|输出|说话|交流|沟通|用|写|保持|尽量"
 )
 _THEME = re.compile(r"(?i)^(?:the )?(?:dark|light)\s?(?:mode|theme)s?\b|^(?:深色|浅色|暗色|亮色|黑暗|明亮)(?:模式|主题)")
@@ -215,22 +221,24 @@ def reply_style(text: str) -> str | None:
     return next((key for key, pattern in _STYLE_PATTERNS if pattern.search(text)), None)
 
 
-def preference_key(liked: str) -> str:
+def preference_key(liked: str, *, chooses: bool = False) -> str:
     """The key of a liking: what is liked or disliked, or the choice it is an answer to. Alternatives are sorted, so that tea over
-    coffee and coffee over tea are two values of one question."""
+    coffee and coffee over tea are two values of one question. Only with "prefer" does "to" stand between alternatives.
+    """
     if _THEME.match(liked):
         return "preference.theme"
     style = next((key for key, pattern in _STYLE_PATTERNS if pattern.search(liked) and _OF_ANSWERS.search(liked)), None)
     if style is not None:
         return style
-    sides = _OVER.split(liked, maxsplit=1)
+    sides = (_OVER_TO if chooses else _OVER).split(liked, maxsplit=1)
     if len(sides) == 2 and all(side.strip() for side in sides):  # noqa: PLR2004 - two sides of a choice
         return fact_key("preference", " or ".join(sorted(side.strip().lower() for side in sides)))
     return fact_key("preference", liked)
 
 
 _OF_ANSWERS = re.compile(r"(?i)\b(?:answers?|repl(?:y|ies)|responses?|explanations?)\b|回答|回复|答复|解释|emoji|表情")
-_OVER = re.compile(r"(?i)\s(?:over|rather than|instead of|more than|better than|to)\s|，?(?:而不是|胜过|多于)")
+_OVER = re.compile(r"(?i)\s(?:over|rather than|instead of|more than|better than)\s|，?(?:而不是|胜过|多于)")
+_OVER_TO = re.compile(rf"{_OVER.pattern}|\sto\s(?!\w+\s)")
 
 
 # -- units of learning and work, numbered: chapter 3 and chapter 4 are two values of one progress
@@ -257,19 +265,26 @@ _UNITS = _table(
     round | 轮
     """
 )
-NUMBER = r"(?:\d{1,4}|[一二三四五六七八九十百零两]{1,5}|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|[ivxlIVX]{1,5}\b)"
+NUMBER = (
+    r"(?:\d{1,4}|[一二三四五六七八九十百零两]{1,5}|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+    r"|[ivxlIVX]{1,5}\b)"
+)
 _EN_UNIT = "|".join(name for name in sorted(_UNITS, key=len, reverse=True) if name.isascii())
 _ZH_UNIT = "|".join(name for name in sorted(_UNITS, key=len, reverse=True) if not name.isascii())
-EN_STEP = re.compile(rf"(?i)\b(?:the )?(?P<unit>{_EN_UNIT})s?\s(?:no\.?\s|#)?{NUMBER}(?:\s?(?:-|–|to|and|through)\s?{NUMBER})?(?:\s(?:of|in|from)\s(?P<whole>.+))?")
+EN_STEP = re.compile(
+    rf"(?i)\b(?:the )?(?P<unit>{_EN_UNIT})s?\s(?:no\.?\s|#)?{NUMBER}(?:\s?(?:-|–|to|and|through)\s?{NUMBER})?(?:\s(?:of|in"
+    rf"|from)\s(?P<whole>.+))?"
+)
 EN_ORDINAL = re.compile(
-    rf"(?i)\b(?:the )?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|next|\d+(?:st|nd|rd|th))\s(?P<unit>{_EN_UNIT})"
+    rf"(?i)\b(?:the )?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|next|\d+(?:st|nd"
+    rf"|rd|th))\s(?P<unit>{_EN_UNIT})"
     r"(?:\s(?:of|in|from)\s(?P<whole>.+))?"
 )
 ZH_STEP = re.compile(rf"(?:《?(?P<whole>[^第》，,]{{1,30}}?)》?的?)?第?\s?{NUMBER}\s?(?:个\s?)?(?P<unit>{_ZH_UNIT})")
 
 
 def progress_key(thing: str) -> str:
-    """`progress.chapter` for "chapter 3" and 第三章, `progress.rust-book` for "chapter 3 of the Rust book", else the thing itself."""
+    """`progress.chapter` for "chapter 3" and 第三章, `progress.rust-book` for "chapter 3 of the Rust book", else the thing."""
     step = EN_STEP.search(thing) or EN_ORDINAL.search(thing) or ZH_STEP.search(thing)
     if step is None:
         return fact_key("progress", thing)

@@ -31,8 +31,10 @@ _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 # One pattern for use inside others; `read` takes the text it matched.
 DATE = (
     r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{4}\s?年\s?\d{1,2}\s?月(?:\s?\d{1,2}\s?[日号])?"
-    rf"|\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{_MONTH})\.?,?\s\d{{4}}|(?:{_MONTH})\.?\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}}|(?:{_MONTH})\.?\s\d{{4}})"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{_MONTH})\.?,?\s\d{{4}}|(?:{_MONTH})\.?\s\d{{1,2}}(?:st|nd|rd"
+    rf"|th)?,?\s\d{{4}}|(?:{_MONTH})\.?\s\d{{4}})"
 )
+_LAST_YEAR = 9999
 _NUMERIC = re.compile(r"(\d{4})\D{1,3}(\d{1,2})(?:\D{1,3}(\d{1,2}))?\D?$")
 _DAY_FIRST = re.compile(rf"(\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?({_MONTH})\.?,?\s(\d{{4}})$", re.IGNORECASE)
 _MONTH_FIRST = re.compile(rf"({_MONTH})\.?(?:\s(\d{{1,2}})(?:st|nd|rd|th)?,?)?\s(\d{{4}})$", re.IGNORECASE)
@@ -55,7 +57,7 @@ def read(text: str) -> datetime | None:
 def day_after(text: str) -> datetime | None:
     """The instant at which a day named as an end is over (half-open intervals, C2)."""
     day = read(text)
-    return day + timedelta(days=1) if day is not None and day.year < datetime.max.year else None
+    return day + timedelta(days=1) if day is not None and day.year < _LAST_YEAR else None
 
 
 def _instant(year: int, month: int, day: int) -> datetime | None:
@@ -65,7 +67,9 @@ def _instant(year: int, month: int, day: int) -> datetime | None:
         return None
 
 
-_END_OF_YEAR = re.compile(r"(?i)(?:by|before) (?:the )?(?:end of (?:the|this) year|year[ -]?end)|(?:今年)?年底|今年(?:之?内|以内)|this year")
+_END_OF_YEAR = re.compile(
+    r"(?i)(?:by|before) (?:the )?(?:end of (?:the|this) year|year[ -]?end)|(?:今年)?年底|今年(?:之?内|以内)|this year"
+)
 _BY_DATE = re.compile(rf"(?i)(?:by|before|until)\s({DATE})|({DATE})\s?(?:之?前|以前)")
 
 

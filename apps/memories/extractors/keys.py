@@ -1,7 +1,7 @@
 """Fact keys: relation and subject, stable, the same in every language where the concept is known (CA-26, C29).
 
-`progress.chapter` and `assistant.reply_language` name concepts. For open sentences the subject is spelled from its own words; where
-a spelling had to drop something, a short hash of all words keeps different statements apart.
+`progress.chapter` and `assistant.reply_language` name concepts. For open sentences the subject is spelled from its own
+words; where a spelling had to drop something, a short hash of all words keeps different statements apart.
 """
 
 from __future__ import annotations
@@ -17,7 +17,27 @@ _HASH = 8
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _IDLE = frozenset(
-    "a an the my our your his her their this that these those some any please really very just also to of 的 了 一个 一些 我的 我们的".split()
+    (
+        *(
+            "a",
+            "an",
+            "the",
+            "my",
+            "our",
+            "your",
+            "his",
+            "her",
+            "their",
+            "this",
+            "that",
+            "these",
+            "those",
+            "some",
+            "any",
+            "please",
+        ),
+        *("really", "very", "just", "also", "to", "of", "的", "了", "一个", "一些", "我的", "我们的"),
+    )
 )
 _SPELLED_SIGNS = {"c++": "cpp", "c#": "csharp", "f#": "fsharp", ".net": "dotnet", "node.js": "nodejs", "vue.js": "vuejs"}
 _SIGNED = re.compile("|".join(rf"(?<![\w]){re.escape(sign)}(?![\w])" for sign in _SPELLED_SIGNS))
@@ -28,13 +48,18 @@ def slug(text: str) -> str:
     """Words joined by hyphens, idle words left out; ends in a hash if it does not hold all that was said."""
     folded = fold_key(text)
     folded = _SIGNED.sub(lambda sign: _SPELLED_SIGNS[sign[0]], folded)
-    words = [word for word in _WORD.findall(folded) if word not in _IDLE]
-    spelled = "-".join(words).replace("’", "").replace("'", "")
-    lost = _SIGNIFICANT.search(folded) is not None or not spelled
-    if len(spelled) > LONGEST_SUBJECT:
-        cut = spelled.rfind("-", 0, LONGEST_SUBJECT)
-        spelled, lost = spelled[: cut if cut > 0 else LONGEST_SUBJECT], True
-    return f"{spelled}-{digest(text)}".strip("-") if lost else spelled
+    words = spelled(folded)
+    lost = _SIGNIFICANT.search(folded) is not None or not words
+    if len(words) > LONGEST_SUBJECT:
+        cut = words.rfind("-", 0, LONGEST_SUBJECT)
+        words, lost = words[: cut if cut > 0 else LONGEST_SUBJECT], True
+    return f"{words}-{digest(text)}".strip("-") if lost else words
+
+
+def spelled(text: str) -> str:
+    """The words that carry meaning, joined; empty if there are none."""
+    words = [word for word in _WORD.findall(fold_key(text)) if word not in _IDLE]
+    return "-".join(words).replace("’", "").replace("'", "")
 
 
 def digest(text: str) -> str:

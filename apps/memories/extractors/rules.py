@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from apps.core.text import hidden_characters
-from apps.memories.extractors import foreign, rules_en, rules_zh
+from apps.memories.extractors import chinese, english, foreign
 from apps.memories.extractors.base import FORBIDDEN_MATERIAL, SUBJECT, Extraction, Proposed, SourceText
 from apps.memories.extractors.concepts import Reading
 from apps.memories.extractors.keys import digest
@@ -39,7 +39,19 @@ _KANA = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 _REDACTED = re.compile(r"\[redacted:[a-z_]+\]")
 
 _EVERYTHING = frozenset(
-    {"task_parameter", "correction", "about_the_speaker", "reply_preference", "liking", "decision", "goal", "dated_state", "constraint", "progress", "lead"}
+    {
+        "task_parameter",
+        "correction",
+        "about_the_speaker",
+        "reply_preference",
+        "liking",
+        "decision",
+        "goal",
+        "dated_state",
+        "constraint",
+        "progress",
+        "lead",
+    }
 )
 _RECORDS = frozenset({"decision", "goal", "dated_state", "constraint", "progress"})
 
@@ -74,7 +86,7 @@ class _Rules:
 
     def extract(self, source: SourceText) -> Extraction:
         """Read a text sentence by sentence. Text with hidden characters gives nothing: it does not read as it looks (ID-31)."""
-        divided = divide(source.text)
+        divided = divide(source.text, source.occurred_at)
         counted = len(divided.sentences) + divided.left_out
         voice = _VOICES.get(source.source_type, _SILENT)
         if voice == _SILENT or hidden_characters(source.text):
@@ -82,7 +94,7 @@ class _Rules:
         found: list[Proposed] = []
         understood, withheld = 0, divided.left_out
         for sentence in divided.sentences:
-            readings, held_back = _read(sentence, source, voice, found)
+            readings, held_back = _read(sentence, voice, found)
             understood += bool(readings)
             withheld += held_back and not readings
             for part, reading in readings:
@@ -95,56 +107,79 @@ class _Rules:
 RULES = _Rules()
 
 
-def _read(sentence: Sentence, source: SourceText, voice: _Voice, found: list[Proposed]) -> tuple[list[tuple[Sentence, Reading]], bool]:
+_Read = list[tuple[Sentence, Reading]]
+
+
+def _read(sentence: Sentence, voice: _Voice, found: list[Proposed]) -> tuple[_Read, bool]:
     """The readings of one sentence, and whether it was understood to be one that must give none."""
-    if len(sentence.text) > LONGEST or (_KANA.search(sentence.text) is not None):
+    if len(sentence.text) > LONGEST or _KANA.search(sentence.text) is not None:
         return [], False
+    guarded = _guarded(sentence, voice, found)
+    if guarded is not None:
+        return guarded, True
+    language = chinese if _HAN.search(sentence.text) is not None else english
+    if _is_not_stated(sentence, language, found):
+        return [], True
+    return _stated(sentence, voice, language), False
+
+
+def _guarded(sentence: Sentence, voice: _Voice, found: list[Proposed]) -> _Read | None:
+    """What must be refused whatever else the sentence says: a secret that was taken out, an order from where none may come."""
     if _REDACTED.search(sentence.text):
-        return _refusal(sentence, voice, found), True
+        return _refusal(sentence, voice, found)
     if voice.orders and sum(bool(one.marks) for one in found) < MOST_ORDERS:
         order = foreign.order(sentence.masked, sentence.text)
-        if order is not None:
-            return [(sentence, order)], True
-    if sentence.is_question or sentence.is_covered:
-        return [], True
-    language = rules_zh if _HAN.search(sentence.text) is not None else rules_en
+        return [(sentence, order)] if order is not None else None
+    return None
+
+
+def _is_not_stated(sentence: Sentence, language: ModuleType, found: list[Proposed]) -> bool:
     if language.RETRACTED.match(sentence.masked):
         if found and not found[-1].marks:
             found.pop()  # "just kidding"
-        return [], True
-    if language.withheld(sentence):
-        return [], True
+        return True
+    return bool(sentence.is_question or sentence.is_covered or language.withheld(sentence))
+
+
+def _stated(sentence: Sentence, voice: _Voice, language: ModuleType) -> _Read:
     plain, asked = language.plain(sentence)
-    if voice.claims:
-        claim = foreign.claim_of_success(plain.masked)
-        if claim is not None:
-            return [(plain, claim)], False
-    readings = _by_rules(plain, source, voice, language)
-    if not readings and asked and voice.remembers:
-        noted = language.noted(plain)
-        readings = [(plain, noted)] if noted is not None else []
-    return readings, False
+    claim = foreign.claim_of_success(plain.masked) if voice.claims else None
+    if claim is not None:
+        return [(plain, claim)]
+    readings = _by_rules(plain, voice, language)
+    noted = language.noted(plain) if not readings and asked and voice.remembers else None
+    return readings if noted is None else [(plain, noted)]
 
 
-def _by_rules(sentence: Sentence, source: SourceText, voice: _Voice, language: ModuleType) -> list[tuple[Sentence, Reading]]:
-    whole = language.correction(sentence, source.occurred_at) if "correction" in voice.rules else None
+def _by_rules(sentence: Sentence, voice: _Voice, language: ModuleType) -> _Read:
+    whole = language.correction(sentence) if "correction" in voice.rules else None
     if whole is not None:
         return [(sentence, whole)]
-    readings: list[tuple[Sentence, Reading]] = []
+    readings: _Read = []
     for clause in language.clauses(sentence):
         for rule in language.RULES:
-            reading = rule(clause, source.occurred_at) if rule.__name__ in voice.rules else None
+            reading = rule(clause) if rule.__name__ in voice.rules else None
             if reading is not None:
                 readings.append((clause, reading))
                 break
     return readings
 
 
-def _refusal(sentence: Sentence, voice: _Voice, found: list[Proposed]) -> list[tuple[Sentence, Reading]]:
+def _refusal(sentence: Sentence, voice: _Voice, found: list[Proposed]) -> _Read:
     """Somebody told a secret: proposed once, in its redacted form, so that the refusal is on record (CA-06)."""
     if not voice.remembers or any(FORBIDDEN_MATERIAL in one.marks for one in found):
         return []
-    return [(sentence, Reading(memory_type="fact", key=f"noted.{digest(sentence.text)}", belongs_to=SUBJECT, marks=frozenset({FORBIDDEN_MATERIAL})))]
+    return [
+        (
+            sentence,
+            Reading(
+                memory_type="fact",
+                key=f"noted.{digest(sentence.text)}",
+                belongs_to=SUBJECT,
+                marks=frozenset({FORBIDDEN_MATERIAL}),
+            ),
+        )
+    ]
 
 
 _ENDING = " \t.。!！,，;；~～"

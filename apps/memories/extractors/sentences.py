@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 COVER = "\u00a4"
 LONGEST = 400  # characters of a sentence that rules look at; longer ones are no plain statements
@@ -25,7 +29,8 @@ _QUOTED = re.compile(
 # Where a sentence ends. A full stop counts only before white space, so that 4.2, e.g. and a.b.c stay whole.
 _END = re.compile(r"[。！？；…]+[”’」』）)\"]*|[!?]+[”’)\"]*(?=\s|$|[\u4e00-\u9fff])|\.+[”’)\"]*(?=\s|$)|;(?=\s|$)")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|st|no|approx|ca|jr|sr|prof|fig|al|inc|ltd|dept|est|ver|v|p|pp|[A-Za-z]))$", re.IGNORECASE
+    r"(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|st|no|approx|ca|jr|sr|prof|fig|al|inc|ltd|dept|est|ver|v|p|pp|[A-Za-z]))$",
+    re.IGNORECASE,
 )
 _QUESTION = re.compile(r"[?？][”’」』）)\"\s]*$|(?:吗|呢|么|嘛)[。.!！~～\s]*$")
 _SHORT_LINE = 60
@@ -38,6 +43,7 @@ class Sentence:
     text: str
     start: int
     masked: str
+    spoken_at: datetime | None = None
 
     @property
     def is_question(self) -> bool:
@@ -54,7 +60,7 @@ class Sentence:
             start += 1
         while end > start and self.text[end - 1].isspace():
             end -= 1
-        return Sentence(self.text[start:end], self.start + start, self.masked[start:end])
+        return Sentence(self.text[start:end], self.start + start, self.masked[start:end], self.spoken_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,7 @@ class Divided:
     left_out: int
 
 
-def divide(text: str) -> Divided:
+def divide(text: str, spoken_at: datetime | None = None) -> Divided:
     """Split a text into sentences; linear in its length."""
     found: list[Sentence] = []
     left_out = 0
@@ -78,7 +84,7 @@ def divide(text: str) -> Divided:
             if _QUOTE_LINE.match(line) or _CODE_LINE.match(line):
                 left_out += 1
                 continue
-            found += _of_line(line, line_start)
+            found += _of_line(line, line_start, spoken_at)
     return Divided(found, left_out)
 
 
@@ -103,26 +109,37 @@ def _joined_lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Lines; one that was only wrapped (long, and the next begins with a small letter) goes on in the next."""
     lines: list[tuple[int, int]] = []
     for match in _LINE.finditer(text, start, end):
-        if lines and match.start() - lines[-1][1] == 1 and text[match.start()].islower() and match.start() - lines[-1][0] > _SHORT_LINE:
+        if (
+            lines
+            and match.start() - lines[-1][1] == 1
+            and text[match.start()].islower()
+            and match.start() - lines[-1][0] > _SHORT_LINE
+        ):
             lines[-1] = (lines[-1][0], match.end())
         else:
             lines.append(match.span())
     return lines
 
 
-def _of_line(line: str, offset: int) -> list[Sentence]:
+def _of_line(line: str, offset: int, spoken_at: datetime | None) -> list[Sentence]:
     masked = _QUOTED.sub(lambda quoted: COVER * len(quoted[0]), line) if _holds_quotes(line) else line
-    whole = Sentence(line, offset, masked)
+    whole = Sentence(line, offset, masked, spoken_at)
     bullet = _BULLET.match(masked)
     begun = bullet.end() if bullet else 0
     parts: list[Sentence] = []
     for match in _END.finditer(masked):
-        if match.start() < begun or (match[0][0] == "." and _ABBREVIATION.search(masked, max(begun, match.start() - 8), match.start())):
+        if match.start() < begun or (match[0][0] == "." and _is_abbreviation(masked, begun, match)):
             continue
         parts.append(whole.part(begun, match.end()))
         begun = match.end()
     parts.append(whole.part(begun, len(line)))
     return [part for part in parts if any(character.isalnum() for character in part.text)]
+
+
+def _is_abbreviation(line: str, begun: int, stop: re.Match[str]) -> bool:
+    short = _ABBREVIATION.search(line, max(begun, stop.start() - 8), stop.start())
+    # "etc." may stand at the end; what follows says so.
+    return short is not None and not (short[0].lower() == "etc" and line[stop.end() : stop.end() + 2].strip().isupper())
 
 
 def _holds_quotes(line: str) -> bool:
