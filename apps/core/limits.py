@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 
-from django.conf import settings
+import environ
 
 PREFIX = "MEMORY_PLATFORM_"
 
@@ -16,7 +16,7 @@ def _limit(default: int, help_line: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Each field is the setting ``MEMORY_PLATFORM_<NAME IN CAPITALS>``; its help line is in the metadata of the field."""
+    """Each field is the environment variable ``MEMORY_PLATFORM_<NAME IN CAPITALS>``; its help line is in its metadata."""
 
     body_bytes: int = _limit(1024 * 1024, "Largest body of a request, in bytes.")
     batch_body_bytes: int = _limit(40 * 1024 * 1024, "Largest body of a batch of events, in bytes: 500 full events fit.")
@@ -33,10 +33,10 @@ class Limits:
     requests_per_minute: int = _limit(6000, "Requests per minute and credential; 0 switches counting off.")
 
     @classmethod
-    def from_settings(cls) -> Limits:
-        """The limits of this installation."""
-        given = {one.name: PREFIX + one.name.upper() for one in fields(cls)}
-        return cls(**{name: int(getattr(settings, setting)) for name, setting in given.items() if hasattr(settings, setting)})
+    def from_environment(cls) -> Limits:
+        """The limits of this installation. Raises ValueError for one that is no whole number."""
+        env = environ.Env()
+        return cls(**{one.name: env.int(PREFIX + one.name.upper(), default=one.default) for one in fields(cls)})
 
 
-LIMITS = Limits.from_settings()
+LIMITS = Limits.from_environment()
