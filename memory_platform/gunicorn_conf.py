@@ -43,9 +43,12 @@ def when_ready(_server: object) -> None:
 
 
 def post_worker_init(_worker: object) -> None:
-    """The same for the process that answers requests."""
+    """The same for the process that answers requests; the tokenizer is loaded before the first question needs it."""
+    from apps.retrieval.tokenizers import counter  # noqa: PLC0415 - the application is loaded by now, not before
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _quote_no_requests()
+    counter("o200k_base")
 
 
 class _NoRequestText(logging.Filter):

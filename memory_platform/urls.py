@@ -8,21 +8,15 @@ from apps.core.api.docs import SchemaView, docs_page
 from apps.core.api.views import UnknownPath
 from apps.tenants.console.site import console
 
-import importlib.util  # TEMPORARY until every room stands
-
-
-def _there(name):
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
-
-
-_rooms = ["memory_platform.operations.urls", "apps.tenants.api.urls", "apps.evidence.api.urls", "apps.retention.api.urls", "apps.memories.api.urls", "apps.retrieval.api.urls"]
 api = [
     path("schema", SchemaView.as_view()),
     path("docs", docs_page),
-    *[path("", include(name)) for name in _rooms if _there(name)],
+    path("", include("memory_platform.operations.urls")),
+    path("", include("apps.tenants.api.urls")),
+    path("", include("apps.evidence.api.urls")),
+    path("", include("apps.retention.api.urls")),
+    path("", include("apps.memories.api.urls")),
+    path("", include("apps.retrieval.api.urls")),
     re_path(r"^", UnknownPath.as_view()),
 ]
 

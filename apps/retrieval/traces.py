@@ -120,7 +120,7 @@ def _insert_candidates(tenant_id: UUID, trace_id: UUID, selection: Selection) ->
                 min(place, 32_767),
                 False,
                 lost.reason.value,
-                json.dumps({"stage": lost.stage.value}),
+                json.dumps({"stage": lost.stage.value, **(components(lost.standing) if lost.standing is not None else {})}, default=str),
             )
         )
     if not rows:
