@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _OURS: Final = ("apps", "memory_platform", "__main__")
 _TEXTS_OF_OTHERS: Final = ("django.security", "django-q", "gunicorn.access")  # they fill in the values themselves
 _FRAMES: Final = 12
+_INNERMOST: Final = 3
 _CAUSES: Final = 5
 _LONGEST: Final = 500
 _PLAIN: Final = (str, int, float, bool, type(None))
@@ -88,15 +89,19 @@ class JsonLines(logging.Formatter):
 
 
 def describe(failure: BaseException) -> dict[str, list[str]]:
-    """An exception without its words: the classes of it and its causes, and where it came from, the innermost place first."""
+    """An exception without its words: the classes of it and its causes, and where it came from, the innermost place first.
+
+    Of the places in libraries only the innermost few are told.
+    """
     kinds: list[str] = []
     cause: BaseException | None = failure
     while cause is not None and len(kinds) < _CAUSES:
         state = getattr(cause, "sqlstate", None)
         kinds.append(f"{type(cause).__module__}.{type(cause).__qualname__}" + (f"[{state}]" if isinstance(state, str) else ""))
         cause = cause.__cause__ or cause.__context__
-    frames = traceback.extract_tb(failure.__traceback__)[-_FRAMES:]
-    return {"error": kinds, "frames": [f"{_short(frame.filename)}:{frame.lineno} {frame.name}" for frame in reversed(frames)]}
+    frames = list(reversed(traceback.extract_tb(failure.__traceback__)))
+    told = [frame for place, frame in enumerate(frames) if place < _INNERMOST or _is_ours(frame.filename)][:_FRAMES]
+    return {"error": kinds, "frames": [f"{_short(frame.filename)}:{frame.lineno} {frame.name}" for frame in told]}
 
 
 def _event(record: logging.LogRecord) -> str:
@@ -126,9 +131,14 @@ def _to_record(_logger: object, _method: str, event: dict[str, Any]) -> tuple[tu
     return (name,), {"extra": {"fields": fields}, "exc_info": failure}
 
 
+def _is_ours(filename: str) -> bool:
+    path = Path(filename)
+    return path.is_relative_to(_ROOT) and ".venv" not in path.parts
+
+
 def _short(filename: str) -> str:
     path = Path(filename)
-    return str(path.relative_to(_ROOT)) if path.is_relative_to(_ROOT) and ".venv" not in path.parts else "/".join(path.parts[-3:])
+    return str(path.relative_to(_ROOT)) if _is_ours(filename) else "/".join(path.parts[-3:])
 
 
 def _uncaught(_kind: type[BaseException], failure: BaseException, trace: TracebackType | None) -> None:

@@ -32,10 +32,10 @@ _seconds = Histogram(
 # Finished jobs are not counted here: they may be millions, and every number below comes from a small partial index.
 _NUMBERS = """
     SELECT
-        (SELECT jsonb_object_agg(state, n) FROM (
-            SELECT state, count(*) AS n FROM jobs_processingjob WHERE state IN ('queued', 'retry_wait') GROUP BY state
-            UNION ALL SELECT 'running', count(*) FROM jobs_processingjob WHERE state = 'running'
-            UNION ALL SELECT 'dead', count(*) FROM jobs_processingjob WHERE state = 'dead') AS s),
+        (SELECT count(*) FROM jobs_processingjob WHERE state IN ('queued', 'retry_wait') AND state = 'queued'),
+        (SELECT count(*) FROM jobs_processingjob WHERE state IN ('queued', 'retry_wait') AND state = 'retry_wait'),
+        (SELECT count(*) FROM jobs_processingjob WHERE state = 'running'),
+        (SELECT count(*) FROM jobs_processingjob WHERE state = 'dead'),
         (SELECT coalesce(max(extract(epoch FROM %(now)s - next_try_at)), 0) FROM jobs_processingjob
          WHERE state IN ('queued', 'retry_wait') AND next_try_at <= %(now)s),
         (SELECT count(*) FROM jobs_outbox WHERE delivered_at IS NULL),
@@ -81,10 +81,10 @@ class _Asked(Collector):
 def _from_database() -> Iterator[Metric]:
     with system_context(), connection.cursor() as cursor:
         cursor.execute(_NUMBERS, {"now": clock.now()})
-        states, job_lag, waiting, outbox_lag, failing, heartbeat = cursor.fetchone()
+        *counts, job_lag, waiting, outbox_lag, failing, heartbeat = cursor.fetchone()
     jobs = GaugeMetricFamily(_PREFIX + "jobs", "Jobs that are not done, by state.", labels=("state",))
-    for state in ("queued", "running", "retry_wait", "dead"):
-        jobs.add_metric((state,), (states or {}).get(state, 0))
+    for state, count in zip(("queued", "retry_wait", "running", "dead"), counts, strict=True):
+        jobs.add_metric((state,), count)
     yield jobs
     yield GaugeMetricFamily(_PREFIX + "job_lag_seconds", "For how long the most delayed job has been due.", float(job_lag))
     yield GaugeMetricFamily(_PREFIX + "outbox_messages", "Messages that wait for delivery.", waiting)
