@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 
 from apps.core.errors import NotFound
 from apps.core.ids import parse_public_id, public_id
+from apps.jobs.models import ProcessingJob
 from apps.retention.exposures import find_exposures
 from apps.retention.layers import layer_named
 from apps.retention.models import DeletionJob, DeletionStep
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_EXPOSURES = 1000  # newest first; a result is read by people
 
+_MOVING = (DeletionJob.State.ACCEPTED, DeletionJob.State.RUNNING, DeletionJob.State.RETRY_WAIT)
+_GIVEN_UP = (ProcessingJob.State.DEAD, ProcessingJob.State.DISCARDED)
 _OVERSEERS = frozenset({Role.OWNER, Role.COMPLIANCE, Role.AUDITOR})
 
 
@@ -102,7 +105,7 @@ def read_deletion(access: Access, job_id: str) -> DeletionView:
             job_id=public_id("del", job.id),
             deletion_request_id=job.deletion_request_id,
             target=TargetView(job.target_kind, job.target_public_id),
-            status=job.state,
+            status=_status(job),
             deletion_epoch=job.epoch,
             accepted_at=job.accepted_at,
             started_at=job.started_at,
@@ -112,6 +115,13 @@ def read_deletion(access: Access, job_id: str) -> DeletionView:
             exposures=_exposures(job),
             certificate_url=None,
         )
+
+
+def _status(job: DeletionJob) -> str:
+    """The job's state; one whose work has ended as a dead letter (the worker itself died each time) waits for somebody."""
+    if job.state in _MOVING and ProcessingJob.objects.filter(tenant_id=job.tenant_id, pk=job.job_id, state__in=_GIVEN_UP).exists():
+        return DeletionJob.State.FAILED_REQUIRES_ACTION
+    return job.state
 
 
 def _layer(step: DeletionStep) -> LayerView:

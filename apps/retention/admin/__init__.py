@@ -3,59 +3,152 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
 
-from apps.retention.models import DeletionJob, DeletionStep, RetentionClass, Revocation
-from apps.tenants.console.base import GovernedAdmin
+from apps.core.ids import public_id
+from apps.retention.layers import ORDER
+from apps.retention.models import DeletionJob, DeletionStep, Exposure, RetentionClass, Revocation
+from apps.tenants.console.base import Area, GovernedAdmin
+from apps.tenants.console.cards import Card, register_card
+from apps.tenants.console.details import Related, Section, by
+from apps.tenants.console.filters import vocabulary
 from apps.tenants.console.site import console
 from apps.tenants.models import Role
 
 RETENTION_ROLES = frozenset({Role.OWNER, Role.COMPLIANCE, Role.AUDITOR})
-
-
-@admin.register(RetentionClass, site=console)
-class RetentionClassAdmin(GovernedAdmin):
-    list_display = ("key", "purpose", "content_days", "trace_days", "review_after_months", "at_end")
-
-
-@admin.register(Revocation, site=console)
-class RevocationAdmin(GovernedAdmin):
-    roles = RETENTION_ROLES
-    list_display = ("target_kind", "target_id", "namespace", "epoch", "accepted_at")
-    list_filter = ("target_kind",)
-    list_select_related = ("namespace",)
-    hidden_fields = ("fact_digest",)
-    ordering = ("-accepted_at", "-id")
-
-
-class DeletionStepInline(admin.TabularInline):
-    model = DeletionStep
-    fields = readonly_fields = ("layer", "state", "found", "cleared", "remaining", "attempts", "verified_at", "detail")
-    ordering = ("position",)
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: object, obj: object = None) -> bool:  # noqa: ARG002 - signature of Django
-        return False
-
-    def has_view_permission(self, request: object, obj: object = None) -> bool:  # noqa: ARG002
-        return True  # whoever sees the deletion sees its steps
+_UNDER_WAY = (DeletionJob.State.ACCEPTED, DeletionJob.State.RUNNING, DeletionJob.State.RETRY_WAIT)
 
 
 @admin.register(DeletionJob, site=console)
 class DeletionJobAdmin(GovernedAdmin):
     roles = RETENTION_ROLES
-    list_display = ("deletion_request_id", "target_kind", "target_public_id", "state", "epoch", "accepted_at", "completed_at")
-    list_filter = ("state", "target_kind")
-    search_fields = ("deletion_request_id__exact", "target_public_id__exact")
+    area = Area.FORGETTING
+    about = _("What was asked to be deleted. From its acceptance on nothing reads it; the steps say how far the erasure is.")
+    when_empty = _("Agents delete through the API, on behalf of the person a memory is about.")
+    id_prefix = "del"
     hidden_fields = ("request_sha256", "reason", "target_ids")
-    inlines = (DeletionStepInline,)
+    references = {"requested_by": "tenants.User", "job_id": "jobs.ProcessingJob"}
+    list_display = ("deletion_request_id", "id", "state", "target_kind", "target_public_id", "accepted_at", "completed_at")
+    list_filter = ("state", "target_kind", "accepted_at")
+    linked_by = {"state__in": _("state"), "namespace": _("namespace"), "job_id": _("job"), "revocation": _("revocation")}
+    search_fields = ("deletion_request_id", "target_public_id")
+    search_help_text = _("A whole id (del_…), request or target.")
     ordering = ("-accepted_at", "-id")
+    sections = (
+        Section(_("What is deleted"), ("target_kind", "target_public_id", "namespace", "cover_sources", "suppress_future")),
+        Section(_("How it stands"), ("state", "accepted_at", "started_at", "completed_at", "job_id")),
+        Section(_("Who asked"), ("deletion_request_id", "requested_by", "subject")),
+        Section(_("Since when nothing reads it"), ("revocation", "epoch", "revision")),
+    )
+    related = (
+        Related(
+            _("Steps"),
+            "retention.DeletionStep",
+            by("job"),
+            ("layer", "state", "found", "cleared", "remaining", "attempts", "verified_at", "detail"),
+            order=("position",),
+        ),
+        Related(_("Who had been given it before"), "retention.Exposure", by("job"), ("agent", "trace_id", "at"), order=("-at",)),
+        Related(
+            _("What was done with it"),
+            "audits.AuditEntry",
+            lambda row: {"object_type": "deletion", "object_id": public_id("del", row.pk)},
+            ("at", "verb", "actor", "result"),
+        ),
+    )
+
+
+@admin.register(RetentionClass, site=console)
+class RetentionClassAdmin(GovernedAdmin):
+    area = Area.FORGETTING
+    about = _("How long each part of a record lives, in days, and what happens then. Nothing lives for ever.")
+    when_empty = _("Retention classes come from the provisioning file.")
+    label_for_everyone = True
+    list_display = ("key", "purpose", "content_days", "index_days", "candidate_days", "trace_days", "audit_days", "at_end")
+    search_fields = ("key__startswith",)
+    ordering = ("key",)
+
+
+@admin.register(Revocation, site=console)
+class RevocationAdmin(GovernedAdmin):
+    roles = RETENTION_ROLES
+    area = Area.RECORDS
+    about = _("The barrier of each deletion: what it covers, and from when on nothing may read, write or rebuild it.")
+    when_empty = _("Nothing has been deleted.")
+    hidden_fields = ("fact_digest",)
+    list_display = ("target_kind", "target_id", "namespace", "epoch", "accepted_at")
+    list_filter = ("target_kind",)
+    linked_by = {"namespace": _("namespace")}
+    search_fields = ("target_id",)
+    search_help_text = _("The whole id of a target.")
+    ordering = ("-accepted_at", "-id")
+    related = (
+        Related(
+            _("Deletion"), "retention.DeletionJob", by("revocation"), ("deletion_request_id", "state", "accepted_at", "completed_at")
+        ),
+    )
 
 
 @admin.register(DeletionStep, site=console)
 class DeletionStepAdmin(GovernedAdmin):
     roles = RETENTION_ROLES
-    list_display = ("job", "layer", "state", "found", "cleared", "remaining", "attempts", "verified_at")
-    list_filter = ("state", "layer")
-    list_select_related = ("job",)
+    area = Area.RECORDS
+    about = _("Each layer of each deletion: what was found there, what is cleared, and when its absence was proved.")
+    when_empty = _("Nothing has been deleted.")
+    list_display = ("layer", "job", "state", "found", "cleared", "remaining", "attempts", "verified_at")
+    list_filter = ("state", vocabulary("layer", _("layer"), lambda: [(key, key) for key in ORDER]))
+    linked_by = {"job": _("deletion")}
     ordering = ("-job", "position")
+
+
+@admin.register(Exposure, site=console)
+class ExposureAdmin(GovernedAdmin):
+    roles = RETENTION_ROLES
+    area = Area.RECORDS
+    about = _("Who had been given something before it was deleted. That cannot be recalled, so it is listed.")
+    when_empty = _("Nothing that was deleted had been handed out.")
+    references = {"trace_id": "retrieval.RetrievalTrace"}
+    list_display = ("agent", "job", "trace_id", "at")
+    linked_by = {"job": _("deletion")}
+    ordering = ("-id",)
+
+
+for card in (
+    Card(
+        "deletions_under_way",
+        Area.FORGETTING,
+        _("Deletions under way"),
+        "retention.DeletionJob",
+        {"state__in": ",".join(state.value for state in _UNDER_WAY)},
+        oldest="accepted_at",
+        quiet=_("Nothing waits to be erased."),
+    ),
+    Card(
+        "deletions_blocked",
+        Area.FORGETTING,
+        _("Deletions blocked"),
+        "retention.DeletionJob",
+        {"state__exact": DeletionJob.State.BLOCKED_BY_RETENTION.value},
+        oldest="accepted_at",
+        attention=True,
+        quiet=_("No duty to keep stands against one."),
+    ),
+    Card(
+        "deletions_stuck",
+        Area.FORGETTING,
+        _("Deletions that need somebody"),
+        "retention.DeletionJob",
+        {"state__exact": DeletionJob.State.FAILED_REQUIRES_ACTION.value},
+        oldest="accepted_at",
+        attention=True,
+        quiet=_("None has failed."),
+    ),
+    Card(
+        "deletions_completed",
+        Area.FORGETTING,
+        _("Deletions completed"),
+        "retention.DeletionJob",
+        {"state__exact": DeletionJob.State.COMPLETED.value},
+    ),
+):
+    register_card(card)
