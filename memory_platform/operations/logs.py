@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import logging
 import logging.config
-import sys
 import threading
 import traceback
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import orjson
 import structlog
 
 from apps.core.api import request_ids
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _OURS: Final = ("apps", "memory_platform", "__main__")
 _TEXTS_OF_OTHERS: Final = ("django.security", "django-q", "gunicorn.access")  # they fill in the values themselves
@@ -56,7 +52,7 @@ def logging_config(level: str) -> dict[str, Any]:
 
 
 def configure(config: dict[str, Any]) -> None:
-    """The LOGGING_CONFIG setting: standard library, structlog, and whatever nobody catches."""
+    """The LOGGING_CONFIG setting: the standard library, structlog, and what ends a thread."""
     logging.config.dictConfig(config)
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, structlog.contextvars.merge_contextvars, _to_record],
@@ -64,7 +60,6 @@ def configure(config: dict[str, Any]) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
 
 
@@ -139,12 +134,6 @@ def _is_ours(filename: str) -> bool:
 def _short(filename: str) -> str:
     path = Path(filename)
     return str(path.relative_to(_ROOT)) if _is_ours(filename) else "/".join(path.parts[-3:])
-
-
-def _uncaught(_kind: type[BaseException], failure: BaseException, trace: TracebackType | None) -> None:
-    if isinstance(failure, KeyboardInterrupt):
-        return
-    logging.getLogger("memory_platform").critical("uncaught", exc_info=failure.with_traceback(trace))
 
 
 def _uncaught_in_thread(caught: threading.ExceptHookArgs) -> None:

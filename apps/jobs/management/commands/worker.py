@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -11,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from apps.jobs.checks import TAG
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType
 
 _USAGE = 2
@@ -45,7 +47,8 @@ class Command(BaseCommand):
         if unknown:
             msg = f"no such kind of job: {', '.join(unknown)}. There are: {', '.join(sorted(handlers()))}"
             raise CommandError(msg, returncode=_USAGE)
-        done = drain(kinds=wanted)
+        with _failures_without_text():
+            done = drain(kinds=wanted)
         self.stdout.write(f"{done.jobs} jobs ({done.failed} failed), {done.messages} messages")
 
 
@@ -60,8 +63,23 @@ def _work_until_told_to_stop() -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, request_stop)
+    with _failures_without_text():
+        try:
+            run_worker(stop)
+        except ClusterError as trouble:
+            msg = "the worker's processes did not start; the lines above say why"
+            raise CommandError(msg, returncode=1) from trouble
+
+
+@contextmanager
+def _failures_without_text() -> Iterator[None]:
+    """What ends the command is named by its class: a message of the database may quote a row, and ends up in a log."""
+    from apps.jobs.runs import error_code  # noqa: PLC0415 - loads the models
+
     try:
-        run_worker(stop)
-    except ClusterError as trouble:
-        msg = "the worker's processes did not start; the lines above say why"
-        raise CommandError(msg, returncode=1) from trouble
+        yield
+    except CommandError:
+        raise
+    except Exception as failure:  # noqa: BLE001 - see above
+        msg = f"the worker failed: {error_code(failure)}"
+        raise CommandError(msg, returncode=1) from None
