@@ -121,7 +121,8 @@ def _access(tenant_id: UUID, found: _Found, now: datetime, request_id: str) -> A
     operations, projects = found.operations, found.projects
     if found.delegated_operations is not None and found.delegated_projects is not None:
         operations = [name for name in found.delegated_operations if name in found.operations]
-        projects = [project for project in found.delegated_projects if project in set(found.projects)]
+        own = set(found.projects)
+        projects = [project for project in found.delegated_projects if project in own]
     reach = grants.reach_of_agent(tenant_id, found.user_id, subject_id=found.subject_id, projects=projects, at=now)
     return Access(
         tenant_id=tenant_id,

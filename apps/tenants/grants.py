@@ -83,8 +83,10 @@ def ensure_role_groups(tenants: Sequence[Tenant]) -> dict[tuple[UUID, str], Grou
     return groups
 
 
-def add_roles(tenant: Tenant, holders: Iterable[tuple[User, str]], groups: Mapping[tuple[UUID, str], Group]) -> int:
-    """Give users roles in a tenant: a Membership and its mirror, a place in the group. Returns how many are new."""
+def add_roles(
+    tenant: Tenant, holders: Iterable[tuple[User, str]], groups: Mapping[tuple[UUID, str], Group]
+) -> list[tuple[User, str]]:
+    """Give users roles in a tenant: a Membership and its mirror, a place in the group. Returns those that are new."""
     wanted = list(dict.fromkeys((user, str(role)) for user, role in holders))
     have = set(Membership.objects.filter(tenant=tenant, user__in=[user for user, _ in wanted]).values_list("user_id", "role"))
     new = [(user, role) for user, role in wanted if (user.id, role) not in have]
@@ -95,7 +97,7 @@ def add_roles(tenant: Tenant, holders: Iterable[tuple[User, str]], groups: Mappi
     through.objects.bulk_create(
         [through(user_id=user.id, group_id=groups[tenant.id, role].id) for user, role in new], ignore_conflicts=True
     )
-    return len(new)
+    return new
 
 
 def remove_role(tenant: Tenant, user: User, role: str) -> bool:
@@ -267,6 +269,7 @@ JOIN tenants_namespace n ON n.id = h.content_object_id
 WHERE n.tenant_id = %(tenant)s
 GROUP BY n.id
 """
+_NAMED = "SELECT id, key FROM tenants_project WHERE tenant_id = %(tenant)s AND id = ANY(%(projects)s)"
 _ORDER = {Scope.USER: 0, Scope.PROJECT: 1, Scope.ORGANIZATION: 2}
 
 
@@ -274,13 +277,14 @@ def reach_of_agent(tenant_id: UUID, user_id: UUID, *, subject_id: UUID | None, p
     """What an agent reaches for a subject: the subject's own namespace, the named projects in which both the agent has a
     permission and the subject is a member at ``at``, and the organization as far as the agent may. Without a subject: nothing.
     """
+    if subject_id is None:
+        return Reach(
+            projects=_in_order(projects, dict(fetch_prepared(_NAMED, {"tenant": tenant_id, "projects": list(projects)})))
+        )
     rows = fetch_prepared(
         _OF_AGENT, {"tenant": tenant_id, "user": user_id, "subject": subject_id, "projects": list(projects), "at": at}
     )
-    keys = {row[4]: row[2] for row in rows if row[1] == Scope.PROJECT}
-    named = tuple((project, keys[project]) for project in projects if project in keys)
-    if subject_id is None:
-        return Reach(projects=named)
+    named = _in_order(projects, {row[4]: row[2] for row in rows if row[1] == Scope.PROJECT})
     place = {project: number for number, project in enumerate(projects)}
     found: list[tuple[int, int, NamespaceGrant]] = []
     policies: frozenset[UUID] = frozenset()
@@ -296,6 +300,11 @@ def reach_of_agent(tenant_id: UUID, user_id: UUID, *, subject_id: UUID | None, p
             found.append((_ORDER[scope], place.get(row[4], 0), _grant_of(row, held)))
     found.sort(key=lambda entry: entry[:2])
     return Reach(tuple(grant for _, _, grant in found), policies, named)
+
+
+def _in_order(projects: Collection[UUID], keys: Mapping[UUID, str]) -> tuple[tuple[UUID, str], ...]:
+    """Project ids with their keys, in the order in which the token names them."""
+    return tuple((project, keys[project]) for project in projects if project in keys)
 
 
 def reach_of_person(tenant_id: UUID, user_id: UUID) -> Reach:

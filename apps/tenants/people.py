@@ -142,7 +142,7 @@ def add_staff(access: Access, *, username: str, roles: Iterable[str]) -> StaffMa
         tenant = Tenant.objects.get(id=access.tenant_id)
         user, password = ensure_staff([username])[username]
         added = grants.add_roles(tenant, [(user, role) for role in wanted], grants.ensure_role_groups([tenant]))
-        record(access, "role.granted", "user", str(user.id), codes=wanted, counts={"new": added})
+        record(access, "role.granted", "user", str(user.id), codes=wanted, counts={"new": len(added)})
         return StaffMade(username, user.id, password)
 
 

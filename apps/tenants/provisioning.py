@@ -216,15 +216,15 @@ class _Room:
         accounts = people.ensure_staff([one.username for one in line.staff])
         self.result.staff = {name: password for name, (_, password) in accounts.items() if password is not None}
         self.result.created["staff"] = len(self.result.staff)
-        self.result.created["roles"] = 0
-        for one in line.staff:
-            user, _ = accounts[one.username]
-            if not user.is_active:
-                raise self._wrong(f"{one.username} is switched off and can be given no role")
-            added = grants.add_roles(self.tenant, [(user, role) for role in one.roles], self.groups)
-            if added:
-                record(self.access, "role.granted", "user", str(user.id), codes=one.roles, counts={"new": added})
-            self.result.created["roles"] += added
+        inactive = [name for name, (user, _) in accounts.items() if not user.is_active]
+        if inactive:
+            raise self._wrong(f"{inactive[0]} is switched off and can be given no role")
+        wanted = [(accounts[one.username][0], role) for one in line.staff for role in one.roles]
+        added = grants.add_roles(self.tenant, wanted, self.groups)
+        self.result.created["roles"] = len(added)
+        for user in dict.fromkeys(user for user, _ in added):
+            roles = [role for holder, role in added if holder == user]
+            record(self.access, "role.granted", "user", str(user.id), codes=roles, counts={"new": len(roles)})
 
     def _project(self, key: str, where: str) -> Project:
         if key not in self.projects:
