@@ -206,6 +206,8 @@ _STYLES = (
     ("preference.date_format", r"\b(?:iso|date\ format)\b.*\bdates?\b|\bdates?\ (?:in|as)\b|日期格式"),
 )
 _STYLE_PATTERNS = tuple((key, verbose(pattern)) for key, pattern in _STYLES)
+# "Short", "formal" and "in English" may be said of anything; only of an answer do they say how to answer.
+_ONLY_OF_ANSWERS = frozenset((REPLY_LANGUAGE, "assistant.reply_length", "assistant.reply_tone"))
 _ANSWER = re.compile(
     r"(?i)\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|explanations?|explain|messages?|summar(?:y|ies|i[sz]e)|speak"
     r"|talk|write|be|keep|output|format|use|"
@@ -216,9 +218,10 @@ _THEME = re.compile(r"(?i)^(?:the )?(?:dark|light)\s?(?:mode|theme)s?\b|^(?:深�
 
 def reply_style(text: str) -> str | None:
     """The key of the way of answering that a text asks for, or None if it asks for none that has a name."""
-    if _ANSWER.search(text) is None:
-        return None
-    return next((key for key, pattern in _STYLE_PATTERNS if pattern.search(text)), None)
+    of_answers = _ANSWER.search(text) is not None
+    return next(
+        (key for key, pattern in _STYLE_PATTERNS if (of_answers or key not in _ONLY_OF_ANSWERS) and pattern.search(text)), None
+    )
 
 
 def preference_key(liked: str, *, chooses: bool = False) -> str:

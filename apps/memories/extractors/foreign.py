@@ -45,7 +45,7 @@ _ORDERS = (
     ),
     verbose(
         r"\b(?:remember\ (?:that|this)|(?:add|save|write|store|commit)\ (?:this|that|the\ following|it)\ (?:to|in"
-        r"|into)\ (?:your\ |the\ |long[- ]term\ )*memory)\b"
+        r"|into)\ (?:your\ |the\ |long[- ]term\ )*+memory)\b"
     ),
     verbose(r"\b(?:run|execute|call|invoke)\b.{0,30}?\b(?:the\ following|this)\ (?:command|tool|function|code|script)\b"),
     verbose(
@@ -82,7 +82,7 @@ def order(masked: str, text: str) -> Reading | None:
 _CLAIMS = (
     ("tests", verbose(
         r"^(?:ok|done|success|result)?[,:!. ]*(?:all\ )?(?:of\ )?(?:the\ )?(?:\d+\ )?(?:unit\ |integration\ |e2e\ "
-        r"|regression\ )?tests?(?:\ cases?|\ suite)?\ (?:have\ |has\ |are\ |is\ |were\ |all\ |now\ )*(?:pass(?:ed|ing|es)?"
+        r"|regression\ )?tests?(?:\ cases?|\ suite)?\ (?:have\ |has\ |are\ |is\ |were\ |all\ |now\ )*+(?:pass(?:ed|ing|es)?"
         r"|green|succeed(?:ed)?|successful|ok)\b"
     )),
     ("build", verbose(
@@ -109,7 +109,7 @@ _CLAIMS = (
     )),
     ("tests", verbose(
         r"^(?:所有|全部|全体|\d+\s?(?:个|项))?的?(?:单元|集成|回归|自动化|端到端)?测试(?:用例)?(?:都|全部|均|已经?"
-        r"|全)*(?:通过|成功|过了)"
+        r"|全)*+(?:通过|成功|过了)"
     )),
     ("build", verbose(r"^(?:项目)?(?:构建|编译|流水线)(?:已经?|全部|都)?(?:成功|完成|通过)")),
     ("deployment", verbose(r"^(?:部署|发布|上线)(?:已经?|全部)?(?:成功|完成)|^(?:已经?)?成功(?:部署|上线|发布)")),

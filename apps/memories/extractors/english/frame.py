@@ -28,7 +28,7 @@ _HYPOTHETICAL = verbose(
 )
 _POLITE = verbose(
     r",?\s?\b(?: if|when(?:ever)?|where(?:ver)? )\ (?: possible | necessary | needed | you\ (?:can|could|would|want|like"
-    r"|please|don['’]t\ mind)"
+    r"|please|don['’]t\ mind|(?:repl|answer|respond|quot|writ|explain|summari[sz]|cod|talk|speak)\w*)"
 
               r" | I(?:['’]m\ not\ mistaken|\ (?:remember|recall)(?:\ (?:correctly|right(?:ly)?))?) )\b")  # fmt: skip
 _ASKS = verbose(

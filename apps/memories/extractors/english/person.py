@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 # -- corrections
 
 _ITEM = r"[\w+#.-]+(?:\ [\w+#.-]+){0,2}?"
-_TAIL = r"(?:\ (?:now|instead|from\ now\ on|these\ days|today))*[.!]?$"
+_TAIL = (
+    r"(?:\ (?:now|instead|from\ now\ on|these\ days|today|recently|(?:last|this)\ (?:week|month|year|spring|summer|autumn"
+    r"|winter)|in\ \d{4}))*+[.!]?$"
+)
 _CORRECTIONS = (
     verbose(
         rf"^(?:it['’]?s\ |i['’]?m\ )?(?:not|no\ longer)\ (?:using\ |writing\ )?(?P<old>{_ITEM})(?:\ any\ ?more"
         rf"|\ any\ longer)?[,;.–—-]+\s?(?:but\ |it['’]?s\ |now\ |i\ (?:now\ )?(?:use|write)\ "
-        rf"|use\ )*(?P<new>{_ITEM}){_TAIL}"
+        rf"|use\ )*+(?P<new>{_ITEM}){_TAIL}"
     ),
     verbose(
         rf"^i\ (?:no\ longer|don['’]?t|do\ not|stopped|quit|gave\ up)\ (?:really\ )?(?:writ(?:e|ing)|us(?:e|ing)|cod(?:e"
@@ -79,7 +82,7 @@ def correction(sentence: Sentence) -> Reading | None:
 # -- who the speaker is
 
 _NAME = r"(?P<value>(?-i:[A-Z])[\w'’-]+(?:\ (?-i:[A-Z])[\w'’.-]+){0,3}|[\u4e00-\u9fff]{1,6})"
-_PROGRAMS = rf"(?:{PROGRAM})(?:(?:,\ |\ and\ |,\ and\ |\ or\ |/)(?:{PROGRAM}))*"
+_PROGRAMS = rf"(?:{PROGRAM})(?:(?:,\ |\ and\ |,\ and\ |\ or\ |/)(?:{PROGRAM}))*+"
 _PLACE = r"(?-i:[A-Z])[\w'’-]+(?:[ ,]+(?-i:[A-Z])[\w'’-]+){0,3}"
 _PROFESSION = r"""(?:\w+\ ){0,3}?(?:nurse|teacher|engineer|developer|programmer|designer|doctor|lawyer|student
     |accountant|architect|biologist|chemist|physicist|journalist|chef|cook
@@ -92,13 +95,13 @@ _FACTS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         rf"^(?:my\ (?:full\ |real\ )?name\ is|my\ name['’]s|i['’]m\ called|i\ am\ called)\ {_NAME}[.!]?(?:$|,)"
     )),
     ("preference", "name.preferred", verbose(
-        rf"^(?:please\ |you\ can\ |just\ |people\ )*call\ me\ (?!(?:Later|Back|When|Tomorrow|Today|If|Crazy|Maybe|Old"
+        rf"^(?:please\ |you\ can\ |just\ |people\ )*+call\ me\ (?!(?:Later|Back|When|Tomorrow|Today|If|Crazy|Maybe|Old"
         rf"|Stupid|A|Sunday|Monday)\b){_NAME}[.!]?$"
     )),
     ("preference", "name.preferred", verbose(rf"^i\ (?:go\ by|prefer\ to\ be\ called)\ {_NAME}[.!]?$")),
     ("fact", BACKGROUND_LANGUAGE, verbose(
         rf"^i\ (?:mainly|mostly|usually|primarily|typically|generally|normally|chiefly|only)\ (?:write|code\ in|program\ in"
-        rf"|develop\ in|use|work\ (?:in|with))\ {_PROGRAMS}(?:\ (?:at\ work|code|for\ a\ living|these\ days|now))*[.!]?$"
+        rf"|develop\ in|use|work\ (?:in|with))\ {_PROGRAMS}(?:\ (?:at\ work|code|for\ a\ living|these\ days|now))*+[.!]?$"
     )),
     ("fact", BACKGROUND_LANGUAGE, verbose(
         rf"^i\ (?:write|code\ in|program\ in)\ {_PROGRAMS}\ (?:mainly|mostly|for\ a\ living|at\ work|every\ day"
@@ -114,10 +117,12 @@ _FACTS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("fact", "employer", verbose(
         rf"^(?:i\ (?:now\ |currently\ )?work\ (?:at|for)|i(?:['’]ve|\ have)?\ (?:just\ |recently\ )?(?:joined"
         rf"|started\ (?:at|working\ (?:at|for)))|my\ employer\ is)\ (?!(?:Night|Home|The|Monday|Tuesday|Wednesday|Thursday"
-        rf"|Friday|Saturday|Sunday)\b){_PLACE}(?:\ (?:now|as\ .+|since\ .+|in\ .+))?[.!]?$"
+        rf"|Friday|Saturday|Sunday)\b){_PLACE}(?:\ (?:now|as\ .+|since\ .+|in\ .+|(?:last|this|next)\ \w+"
+        r"|yesterday|today|on\ \w+))?[.!]?$"
     )),
     ("fact", "occupation", verbose(
-        r"^(?:i\ work\ as|my\ (?:job|profession|occupation)\ is)\ (?:being\ )?(?:an?|the)\ [\w\ -]{3,50}[.!]?$"
+        r"^(?:i\ work\ as|my\ (?:job|profession|occupation)\ is)\ (?:being\ )?(?:an?|the|teaching|driving|selling"
+        r"|designing|building|writing)\ [\w\ -]{3,50}[.!]?$"
     )),
     ("fact", "occupation", verbose(
         rf"^i(?:['’]m|\ am)\ (?:an?|the)\ {_PROFESSION}(?:\ (?:by\ (?:trade|profession)|for\ a\ living|at\ .+"
@@ -126,6 +131,9 @@ _FACTS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("fact", "residence", verbose(
         rf"^i(?:['’]m|\ am)?\ (?:now\ |currently\ )?(?:live|living|based|reside)\ in\ (?:the\ )?{_PLACE}(?:\ (?:now"
         rf"|since\ .+|with\ .+))?[.!]?$"
+    )),
+    ("fact", "origin", verbose(
+        rf"^i(?:['’]m|\ am|\ come)\ (?:originally\ )?from\ (?!The\b|Monday|Tuesday|Friday){_PLACE}[.!]?$"
     )),
     ("fact", "birthday", verbose(r"^my\ birthday\ is\ (?:on\ )?(?:the\ )?(?=.*\d)[\w\ ,.-]{3,30}[.!]?$")),
     ("preference", "timezone", verbose(r"^my\ time\ ?zone\ is\ [\w/+:\ -]{2,40}[.!]?$")),
@@ -155,9 +163,10 @@ def about_the_speaker(sentence: Sentence) -> Reading | None:
 # -- asked to be remembered
 
 _STATES = verbose(
-    r"\b(?:is|are|am|was|were|has|have|had|will|can|must|['’]s|['’]m|['’]re|my|our|i|we|(?:lives?|works?|needs?"
-    r"|starts?|ends?|hangs?|visits?|comes?|goes?|likes?|prefers?|runs?|costs?|opens?|closes?|takes?|leaves?|uses?"
-    r"|expires?))\b"
+    r"\b(?:is|are|am|was|were|has|have|had|will|can|must|['’]s|['’]m|['’]re|my|our|i|we|lives|works|needs|starts|ends"
+    r"|hangs|visits|comes|goes|likes|prefers|runs|costs|opens|closes|takes|leaves|uses|expires)\b"
+    r"|^\w+(?:\ [\w'’-]+){0,4}\ (?:live|work|need|start|end|hang|come|go|like|prefer|run|cost|open|close|take|leave"
+    r"|use|expire)\b"
 )
 _ADDRESSED = verbose(r"\b(?:you|your|yourself|yours)\b")
 

@@ -82,7 +82,7 @@ _TOLD = verbose(
             | by\ default | as\ a\ rule | henceforth | in\ general | generally )[,:]?\s+
         | (?: please | kindly )[,]?\s+ | (?: you\ should | i\ (?:want|need|would\ like|expect)\ you\ to
             | i['’]d\ (?:like|prefer)\ (?:it\ if\ )?you(?:\ to)? | let['’]?s | you\ can )\s+
-        | (?: always | never )\s+ )*
+        | (?: always | never )\s+ )*+
         (?P<verb> answer | reply | respond | speak | write | talk | communicate | converse | use | keep | make
             | be | call\ me | address\ me | refer\ to\ me | include | add | give
         | show | explain | format | avoid | skip | start | begin | end | put | send | summari[sz]e | cite
@@ -92,12 +92,21 @@ _TOLD = verbose(
 _LIKING = verbose(
     r"""^(?:i|we)\s
         (?: (?:really|generally|usually|strongly|much|still|always|definitely|absolutely|personally|also|do|just
-            |simply|truly|quite|typically|normally|mostly|particularly|especially)\s)*
+            |simply|truly|quite|typically|normally|mostly|particularly|especially)\s)*+
         (?P<verb> prefer | like | love | enjoy | hate | dislike | favou?r | adore | can['’]?t\ stand
             | cannot\ stand | am\ (?:a\ (?:big\ |huge\ )?fan\ of|fond\ of)
             | don['’]?t\ (?:really\ |particularly\ |much\ )?(?:like|enjoy|care\ for) | do\ not\ (?:(?:really
                 |particularly)\ )?(?:like|enjoy|care\ for) | no\ longer\ (?:like|enjoy|prefer)
             | ['’]d\ rather | would\ rather ) \s (?P<liked>.+)"""
+)
+_FAVOURITE_LAST = verbose(
+    r"^(?!(?:this|that|it|he|she|here|which|what)\b)[\w\ '’-]{2,50}?\ (?:is"
+    r"|are)\ my\ (?:all[- ]time\ )?favou?rite\ (?P<what>[\w\ -]{2,40}?)[.!]?$"
+)
+_ABSTAINS = verbose(
+    r"^i\ (?:don['’]?t|do\ not|never)\ (?:ever\ )?(?:eat|drink|smoke|consume)\ (?P<what>(?!it\b|that\b|this\b|much\b"
+    r"|enough\b|anything|breakfast|lunch|dinner|alone)[\w\ -]{3,40}?)"
+    r"(?:\ (?:at\ all|any\ ?more|since\ .+|because\ .+))?[.!]?$"
 )
 _ID_LIKING = verbose(
     r"^(?:i['’]m\ (?:a\ (?:big\ |huge\ )?fan\ of|fond\ of|not\ (?:a\ (?:big\ )?fan\ of|fond\ of))|i['’]d\ (?:much\ "
@@ -209,9 +218,12 @@ def _without_markers(text: str) -> str:
 
 def liking(sentence: Sentence) -> Reading | None:
     """For "I prefer …", "I don't like …", "my favourite … is …": lasting, and not about the one thing being talked of."""
-    favourite = _FAVOURITE.match(sentence.masked)
+    favourite = _FAVOURITE.match(sentence.masked) or _FAVOURITE_LAST.match(sentence.masked)
     if favourite is not None and not _ONE_OFF.search(favourite["what"]):
         return Reading(memory_type="preference", key=fact_key("preference.favourite", favourite["what"]), belongs_to=SUBJECT)
+    abstains = _ABSTAINS.match(sentence.masked)
+    if abstains is not None:
+        return Reading(memory_type="preference", key=preference_key(abstains["what"]), belongs_to=SUBJECT)
     match = _LIKING.match(sentence.masked) or _ID_LIKING.match(sentence.masked)
     if match is None or _NOT_A_LIKING.match(match["liked"]) or _ONE_OFF.search(match["liked"]):
         return None

@@ -24,18 +24,23 @@ if TYPE_CHECKING:
 
 _DONE = verbose(
     r"^(?:(?:i|we)(?:['’]ve|\ have)?\ )?(?:(?:just|finally|already|now|also|recently|successfully|at\ last|today"
-    r"|nearly\ all)\ )*"
+    r"|nearly\ all)\ )*+"
     r"(?P<verb>finished(?:\ up|\ off)?|completed|done\ with|got\ through|worked\ through|wrapped\ up|passed|submitted"
     r"|shipped|released|merged|migrated|published|learned|learnt|mastered|finalized|finalised|read|reached|covered)"
     r"\ (?:reading\ |writing\ |studying\ |watching\ |working\ (?:on|through)\ |learning\ |with\ )?(?P<what>.+)"
 )
 _AT = verbose(
-    r"^(?:i['’]m|i\ am|we['’]re|we\ are)\ (?:now\ |currently\ |already\ )*(?:on|at|up\ to|in\ the\ middle\ of"
+    r"^(?:i['’]m|i\ am|we['’]re|we\ are)\ (?:now\ |currently\ |already\ )*+(?:on|at|up\ to|in\ the\ middle\ of"
     r"|halfway\ through|done\ with|through\ with|finished\ with|\d+\s?%\ (?:through|done\ with))\ (?P<what>.+)"
 )
 _IS_DONE = verbose(
     r"^(?P<what>(?:the\ |our\ |my\ )?[\w][\w\ '’#.-]{1,60}?)\ (?:is|are|has\ been|have\ been|was)\ (?:now\ |finally\ "
-    r"|already\ )*(?:finished|completed?|done|merged|shipped|migrated|submitted|published|released)[.!]?$"
+    r"|already\ )*+(?:finished|completed?|done|merged|shipped|migrated|submitted|published|released)[.!]?$"
+)
+_SHARE = verbose(
+    r"^(?P<what>(?:the\ |our\ |my\ )?[\w][\w\ '’#.-]{1,60}?)\ (?:is|are)\ (?:now\ |about\ |already\ "
+    r"|roughly\ )*+(?:\d{1,3}\ ?(?:%|percent)"
+    r"|half|halfway)\ (?:done|finished|complete[d]?|through|ready)[.!]?$"
 )
 _WORK = verbose(
     r"\b(?:chapter|lesson|unit|section|module|course|book|thesis|paper|draft|tutorial|exercise|milestone|sprint|phase"
@@ -57,7 +62,7 @@ def progress(sentence: Sentence) -> Reading | None:
     """How far something has come. The same thing at another step is a new value of one key."""
     masked = sentence.masked
     done = _DONE.match(masked)
-    match = done or _AT.match(masked) or _IS_DONE.match(masked)
+    match = done or _AT.match(masked) or _IS_DONE.match(masked) or _SHARE.match(masked)
     if match is None or _NOT_WORK.match(match["what"]):
         return None
     what = REASON.split(match["what"], maxsplit=1)[0].strip(" .!,")
@@ -88,8 +93,8 @@ _STATE_AFTER = verbose(rf"^(?P<stated>.{{6,200}}?),?\ (?:as\ of|since|starting(?
 _SUBJECT = verbose(
     r"^(?:the\ |our\ |my\ )?(?P<subject>[\w][\w\ '’./-]{0,60}?)\ (?P<verb>(?:is|are|was)\ (?:now\ )?(?:on|at|running"
     r"|using)?|runs?|uses?|has|have|costs?|contains?|supports?|requires?|serves?|listens?|holds?|stands?\ at|sits?\ at"
-    r"|lives?"
-    r"|works?|points?|needs?|belongs?|accepts?|allows?|returns?|ships?|depends?|consists?|counts?|moved|switched"
+    r"|lives?|opens?|closes?|starts?|ends?|begins?|works?|points?|needs?|belongs?|accepts?|allows?|returns?|ships?"
+    r"|depends?|consists?|counts?|moved|switched"
     r"|reports?)\b\s?(?P<rest>.*)"
 )
 _NOT_A_STATE = verbose(r"^(?:i|we)\ (?:have|had|haven['’]t|['’]ve)\b|\b(?:i|we)\ (?:think|feel|guess)\b")

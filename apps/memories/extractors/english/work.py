@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 # -- decisions
 
 _DECISION = verbose(
-    r"""^(?: (?:we|i|the\ team)(?:['’]ve|\ have|\ has)?\ (?:now\ |just\ |finally\ |already\ |all\ |both\ |jointly\ )*
+    r"""^(?: (?:we|i|the\ team)(?:['’]ve|\ have|\ has)?\ (?:now\ |just\ |finally\ |already\ |all\ |both\ |jointly\ )*+
               (?:decided|agreed|resolved|opted|settled|elected)\ (?P<what>(?:to|on|that|not\ to|against|for|upon
                 |in\ favou?r\ of)\ .*)
-            | (?:we|i|the\ team)(?:['’]ve|\ have|\ has)?\ (?:now\ |just\ |finally\ |both\ )*(?:chose|chosen
+            | (?:we|i|the\ team)(?:['’]ve|\ have|\ has)?\ (?:now\ |just\ |finally\ |both\ )*+(?:chose|chosen
                 |picked)\ (?P<chosen>(?!up\b|out\b)[^,]{2,60}?\ (?:over|for|instead\ of|as|because|since)\ .*)
             | (?:we|i)(?:['’]re|\ are|['’]m|\ am)\ going\ with\ (?P<with>.+)
             | (?:final\ )?decision(?:\ made)?\s?[:—–-]\s+(?P<noted>.+)
@@ -31,7 +31,7 @@ _DECISION = verbose(
 )
 _NO_DECISION = verbose(
     r"""^(?: to\ (?:see|wait\ and|think\ about|talk\ about|discuss|meet\ (?:again|later)) | on\ nothing | that\ way | so\b | it\b
-      | the\ (?:same|first|wrong)\b | (?:them|this|that|these|those|him|her)\b | (?:to\ )?\w+\ (?:it|this|that|them)\b
+      | the\ (?:same|first|wrong)\b | (?:them|this|these|those|him|her)\b | (?:to\ )?\w+\ (?:it|this|that|them)\b
       | .*\b(?:this|that|it)[.!]?$ )"""
 )
 _REASON_FIRST = verbose(
@@ -75,7 +75,7 @@ _GOAL = verbose(
     r"|unknown|what|the\ same).+)"
 )
 _AIM = verbose(
-    r"^(?:i|we)(?:['’]m|['’]re|\ am|\ are)?\ (?:really\ |still\ |also\ )*(?:want\ to|plan\ to|plan\ on|planning\ to"
+    r"^(?:i|we)(?:['’]m|['’]re|\ am|\ are)?\ (?:really\ |still\ |also\ )*+(?:want\ to|plan\ to|plan\ on|planning\ to"
     r"|intend\ to|intending\ to|aim\ to|aiming\ to|hope\ to|hoping\ to|would\ like\ to|going\ to"
     r"|working\ towards|determined\ to|trying\ to)\ (?P<what>.+)"
 )
