@@ -9,7 +9,7 @@ from apps.core.ids import public_id
 from apps.retention.layers import ORDER
 from apps.retention.models import DeletionJob, DeletionStep, Exposure, RetentionClass, Revocation
 from apps.tenants.console.base import Area, GovernedAdmin
-from apps.tenants.console.cards import Card, register_card
+from apps.tenants.console.cards import Card, any_at_all, register_card
 from apps.tenants.console.details import Related, Section, by
 from apps.tenants.console.filters import vocabulary
 from apps.tenants.console.site import console
@@ -84,7 +84,10 @@ class RevocationAdmin(GovernedAdmin):
     ordering = ("-accepted_at", "-id")
     related = (
         Related(
-            _("Deletion"), "retention.DeletionJob", by("revocation"), ("deletion_request_id", "state", "accepted_at", "completed_at")
+            _("Deletion"),
+            "retention.DeletionJob",
+            by("revocation"),
+            ("deletion_request_id", "state", "accepted_at", "completed_at"),
         ),
     )
 
@@ -120,7 +123,7 @@ for card in (
         _("Deletions under way"),
         "retention.DeletionJob",
         {"state__in": ",".join(state.value for state in _UNDER_WAY)},
-        oldest="accepted_at",
+        instant="accepted_at",
         quiet=_("Nothing waits to be erased."),
     ),
     Card(
@@ -129,8 +132,8 @@ for card in (
         _("Deletions blocked"),
         "retention.DeletionJob",
         {"state__exact": DeletionJob.State.BLOCKED_BY_RETENTION.value},
-        oldest="accepted_at",
-        attention=True,
+        instant="accepted_at",
+        attention=any_at_all,
         quiet=_("No duty to keep stands against one."),
     ),
     Card(
@@ -139,8 +142,8 @@ for card in (
         _("Deletions that need somebody"),
         "retention.DeletionJob",
         {"state__exact": DeletionJob.State.FAILED_REQUIRES_ACTION.value},
-        oldest="accepted_at",
-        attention=True,
+        instant="accepted_at",
+        attention=any_at_all,
         quiet=_("None has failed."),
     ),
     Card(

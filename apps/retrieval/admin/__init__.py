@@ -6,52 +6,79 @@ Postings and term statistics have no pages: they are keyed hashes without meanin
 from __future__ import annotations
 
 from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
 
 from apps.retrieval.models import IndexState, RetrievalTrace, TraceCandidate
-from apps.tenants.console.base import GovernedAdmin
+from apps.retrieval.vocabulary import Mode, Reason, Trigger
+from apps.tenants.console.base import Area, GovernedAdmin
+from apps.tenants.console.details import Related, Section, by
+from apps.tenants.console.filters import vocabulary
 from apps.tenants.console.site import console
 from apps.tenants.models import Role
 
 TRACE_ROLES = frozenset({Role.OWNER, Role.COMPLIANCE, Role.AUDITOR})
 
 
-class TraceCandidateInline(admin.TabularInline):
-    model = TraceCandidate
-    fields = readonly_fields = ("position", "memory_id", "version", "chosen", "reason", "components")
-    ordering = ("position",)
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: object, obj: object = None) -> bool:  # noqa: ARG002 - signature of Django
-        return False
-
-    def has_view_permission(self, request: object, obj: object = None) -> bool:  # noqa: ARG002
-        return True  # whoever sees the trace sees what it looked at
-
-
 @admin.register(RetrievalTrace, site=console)
 class RetrievalTraceAdmin(GovernedAdmin):
     roles = TRACE_ROLES
-    list_display = ("at", "actor", "subject", "trigger", "mode", "outcome", "snapshot_revision")
-    list_filter = ("outcome", "trigger", "mode")
-    list_select_related = ("subject",)
-    search_fields = ("session_id__exact", "id__exact")
+    area = Area.RETRIEVAL
+    about = _(
+        "Every query of an agent: what it was allowed to see, what was found, and what it was given. The words are not shown."
+    )
+    when_empty = _("A trace is written for each query; it lives as long as its retention class says.")
+    id_prefix = "trc"
     hidden_fields = ("request",)
-    inlines = (TraceCandidateInline,)
+    references = {"actor_id": "tenants.User", "project_id": "tenants.Project", "namespaces": "tenants.Namespace"}
+    list_display = ("at", "id", "actor", "subject", "trigger", "mode", "outcome", "snapshot_revision")
+    list_filter = (
+        "at",
+        vocabulary("trigger", _("trigger"), lambda: [(word.value, word.value) for word in Trigger]),
+        vocabulary("mode", _("mode"), lambda: [(word.value, word.value) for word in Mode]),
+    )
+    linked_by = {"subject": _("subject"), "session_id": _("session")}
+    search_fields = ("session_id",)
+    search_help_text = _("A whole id (trc_…) or session id.")
     ordering = ("-at", "-id")
+    sections = (
+        Section(_("Who asked"), ("actor", "actor_id", "subject", "project_id", "session_id")),
+        Section(_("What was asked"), ("at", "as_of", "mode", "trigger", "namespaces", "window_roles")),
+        Section(_("What came of it"), ("decision", "outcome", "funnel", "lanes", "warnings", "budget")),
+        Section(_("How"), ("rule_version", "snapshot_revision", "timings_ms", "expires_at")),
+    )
+    related = (
+        Related(
+            _("Memories it looked at"),
+            "retrieval.TraceCandidate",
+            by("trace"),
+            ("position", "memory_id", "version", "chosen", "reason", "components"),
+            order=("position",),
+        ),
+    )
+
+
+@admin.register(IndexState, site=console)
+class IndexStateAdmin(GovernedAdmin):
+    roles = frozenset({Role.OWNER, Role.AUDITOR, Role.OPERATOR})
+    area = Area.WORK
+    about = _("How many documents the index of each namespace holds, and up to which revision. It can be dropped and rebuilt.")
+    when_empty = _("An index is made with the first memory of a namespace.")
+    references = {"namespace_id": "tenants.Namespace"}
+    list_display = ("namespace_id", "generation", "documents", "history_documents", "revision", "analysis_version", "rebuilt_at")
+    linked_by = {"namespace_id": _("namespace")}
+    ordering = ("-rebuilt_at", "-id")
 
 
 @admin.register(TraceCandidate, site=console)
 class TraceCandidateAdmin(GovernedAdmin):
     roles = TRACE_ROLES
-    list_display = ("trace", "position", "memory_id", "version", "chosen", "reason")
-    list_filter = ("chosen", "reason")
-    search_fields = ("memory_id__exact",)
-    list_select_related = ("trace",)
+    area = Area.RECORDS
+    about = _("Each memory that a query looked at: chosen, or not and why not.")
+    when_empty = _("No query has been traced.")
+    references = {"memory_id": "memories.Memory"}
+    list_display = ("position", "trace", "memory_id", "version", "chosen", "reason")
+    list_filter = ("chosen", vocabulary("reason", _("reason"), lambda: [(word.value, word.value) for word in Reason]))
+    linked_by = {"trace": _("trace"), "memory_id": _("memory")}
+    search_fields = ("memory_id",)
+    search_help_text = _("The whole id of a memory (mem_…).")
     ordering = ("-id",)
-
-
-@admin.register(IndexState, site=console)
-class IndexStateAdmin(GovernedAdmin):
-    roles = frozenset({Role.OWNER, Role.OPERATOR, Role.AUDITOR})
-    list_display = ("namespace_id", "generation", "documents", "history_documents", "revision", "analysis_version", "rebuilt_at")

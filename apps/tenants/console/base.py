@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db.models import DateTimeField, QuerySet, UUIDField
+from django.db.models import DateTimeField, Q, QuerySet, UUIDField
 from django.http import Http404
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import path, reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -20,7 +21,7 @@ from apps.tenants.console.lists import ScopedChangeList
 from apps.tenants.console.navigation import Area
 from apps.tenants.console.paging import BoundedPaginator
 from apps.tenants.console.scope import EVERY_ROLE, narrow
-from apps.tenants.console.searching import matching
+from apps.tenants.console.searching import by_id_or_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,7 +67,7 @@ class GovernedAdmin(admin.ModelAdmin):
     references: ClassVar[Mapping[str, str]] = {}  # columns that hold keys of other rows without a foreign key → the model
     sections: ClassVar[tuple[Section, ...]] = ()
     related: ClassVar[tuple[Related, ...]] = ()
-    linked_by: ClassVar[tuple[str, ...]] = ()  # lookups that links of other pages may narrow the list by
+    linked_by: ClassVar[Mapping[str, str | Promise]] = {}  # lookups that links of other pages narrow the list by → what they are
     sortable: ClassVar[tuple[str, ...]] = ()  # only columns that have an index, or lists that stay short
 
     paginator = BoundedPaginator
@@ -208,7 +209,10 @@ class GovernedAdmin(admin.ModelAdmin):
     def get_search_results(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> tuple[QuerySet[Any], bool]:  # noqa: ARG002
         """Whole ids and whole keys only: nothing is ever looked for inside a text."""
         term = search_term.strip()
-        return (queryset.filter(matching(self, term)) if term else queryset), False
+        return (queryset.filter(self.matching(request, term)) if term else queryset), False
+
+    def matching(self, request: HttpRequest, term: str) -> Q:  # noqa: ARG002 - pages that know more override it
+        return by_id_or_column(self, term)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if not self.has_view_permission(request):
@@ -234,7 +238,7 @@ class GovernedAdmin(admin.ModelAdmin):
         """One row as a page to read; there is nothing to submit."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        row = self.get_object(request, object_id)
+        row = self.get_object(request, object_id if isinstance(self.opts.pk, UUIDField) else unquote(object_id))
         if row is None:
             raise Http404
         context = {
@@ -243,9 +247,9 @@ class GovernedAdmin(admin.ModelAdmin):
             "title": self.label(row),
             "opts": self.opts,
             "page": self,
+            "list_url": reverse(self.address("changelist")),
             "kind": capfirst(self.opts.verbose_name),
             **(extra_context or {}),
         }
         request.current_app = self.admin_site.name  # type: ignore[attr-defined]
         return TemplateResponse(request, "console/detail.html", context)
-

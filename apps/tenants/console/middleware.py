@@ -2,66 +2,78 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from django.http import HttpResponseRedirect
-from django.urls import reverse
-from django.utils.functional import SimpleLazyObject
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import Http404
+from django.utils.translation import gettext as _
 
 from apps.core.api import request_ids
 from apps.core.errors import NotFound
 from apps.core.isolation import system_context, tenant_context
+from apps.tenants.console.site import INSTALLATION, TENANT_KEY, console
 from apps.tenants.console_access import person_access, tenants_of
 from apps.tenants.models import User
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from django.http import HttpRequest, HttpResponseBase
+    from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-CONSOLE_ROOT = "/admin/"
-SESSION_KEY = "tenant"
-CHOICE = "tenant"
+CONSOLE_ROOT: Final = "/admin/"
+_SERVER_ERROR = 500
 
 
 class ConsoleTenant:
-    """For people below /admin/: choose the tenant, decide what they reach there, and make the page inside its context.
+    """For people below /admin/: open the tenant they chose, decide what they reach there, and make the page inside its context.
 
-    A superuser without a role gets no access to any tenant's rows: the pages of the installation (tenants, users) only.
+    Being a superuser opens no tenant's rows, only the pages of the installation (tenants, people), for which every tenant is visible.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not request.path.startswith(CONSOLE_ROOT):
+        user = request.user if request.path.startswith(CONSOLE_ROOT) else None
+        if not isinstance(user, User) or user.kind != User.Kind.PERSON:
             return self.get_response(request)
-        user = request.user._wrapped if isinstance(request.user, SimpleLazyObject) and request.user.pk else request.user  # noqa: SLF001
-        if not isinstance(user, User):
-            return self.get_response(request)
-        cards = tenants_of(user)
-        request.tenant_cards = cards  # type: ignore[attr-defined]
-        chosen = request.POST.get(CHOICE) if request.path == reverse("admin:index") and request.method == "POST" else None
-        if chosen is not None:
-            if any(str(card.tenant_id) == chosen for card in cards):
-                request.session[SESSION_KEY] = chosen
-            return HttpResponseRedirect(reverse("admin:index"))
-        known = {str(card.tenant_id) for card in cards}
-        wanted = request.session.get(SESSION_KEY)
-        tenant_id = wanted if wanted in known else next((str(card.tenant_id) for card in cards), None)
-        if tenant_id is None:
-            if not user.is_superuser:
-                return self.get_response(request)
-            with system_context():
-                return self._rendered(request)
+        request.tenant_cards = tenants_of(user)  # type: ignore[attr-defined]
+        chosen = self._chosen(request, user)
+        if chosen is None:
+            return self._installation(request) if user.is_active and user.is_superuser else self.get_response(request)
         try:
-            request.access = person_access(user, UUID(tenant_id), request_id=request_ids.of(request))  # type: ignore[attr-defined]
-        except NotFound:
+            with tenant_context(chosen):
+                request.access = person_access(user, chosen, request_id=request_ids.of(request))  # type: ignore[attr-defined]
+                return self._whole(request)
+        except NotFound:  # the role was taken away a moment ago
             return self.get_response(request)
-        with tenant_context(UUID(tenant_id)):
-            return self._rendered(request)
 
-    def _rendered(self, request: HttpRequest) -> HttpResponseBase:
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Refusals below /admin/ look like the console and say nothing about what is there."""
+        if not request.path.startswith(CONSOLE_ROOT) or not console.has_permission(request):
+            return None
+        if isinstance(exception, PermissionDenied):
+            return console.refusal(request, 403, _("Your roles in this tenant do not open this page."))
+        if isinstance(exception, Http404):
+            return console.refusal(request, 404, _("There is nothing here, or nothing that you may see."))
+        return None
+
+    def _chosen(self, request: HttpRequest, user: User) -> UUID | None:
+        known = [str(card.tenant_id) for card in request.tenant_cards]  # type: ignore[attr-defined]
+        wanted = request.session.get(TENANT_KEY)
+        if wanted == INSTALLATION and user.is_superuser:
+            return None
+        return UUID(wanted if wanted in known else known[0]) if known else None
+
+    def _installation(self, request: HttpRequest) -> HttpResponseBase:
+        with system_context():
+            return self._whole(request)
+
+    def _whole(self, request: HttpRequest) -> HttpResponseBase:
         """Django renders a template answer inside its innermost handler, so the page is whole when this returns."""
-        return self.get_response(request)
+        response = self.get_response(request)
+        if response.status_code >= _SERVER_ERROR:  # the fault became an answer before it could undo the transaction
+            transaction.set_rollback(True)
+        return response

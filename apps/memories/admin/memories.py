@@ -1,0 +1,139 @@
+"""Memories and their versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.ids import public_id
+from apps.core.text import fold_key
+from apps.memories.models import Decision, Memory, MemoryVersion
+from apps.tenants.console.base import Area, GovernedAdmin
+from apps.tenants.console.details import Related, Section, by
+from apps.tenants.console.filters import scope_filter, vocabulary
+from apps.tenants.console.site import console
+from apps.tenants.models import Namespace, Role
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpRequest
+
+MEMORY_ROLES = frozenset({Role.OWNER, Role.COMPLIANCE, Role.REVIEWER, Role.AUDITOR})
+TEXTS = ("content", "rationale", "aliases")
+# What a version says of itself besides the merge decisions: how people and agents change one.
+_BY_HAND = [("REVISE", _("revised")), ("CONFIRM", _("confirmed"))]
+
+
+@admin.register(Memory, site=console)
+class MemoryAdmin(GovernedAdmin):
+    """What was deleted is not shown from the commit of its barrier on, whether or not a worker has been there."""
+
+    roles = MEMORY_ROLES
+    area = Area.MEMORY
+    about = _("What is remembered now, one row for each fact. The words themselves are not shown on this page.")
+    when_empty = _("A memory appears when a candidate is taken up: agents send events or propose memories, and the rules decide.")
+    namespace_paths = ("namespace",)
+    policy_paths = ("access_policy",)
+    id_prefix = "mem"
+    hidden_fields = ("conditions_hash", "last_version")
+    references = {"created_by": "tenants.User"}
+    list_display = ("fact_key", "id", "state", "memory_type", "namespace", "version", "retrieval_policy", "created_at")
+    list_filter = ("state", "memory_type", scope_filter("namespace"), "authority", "retrieval_policy")
+    linked_by = {
+        "namespace": _("namespace"),
+        "conflict_set": _("conflict"),
+        "access_policy": _("access policy"),
+        "retention_class": _("retention class"),
+    }
+    search_fields = ("fact_key",)
+    search_help_text = _("A whole id (mem_…) or a whole fact key.")
+    ordering = ("-id",)
+    sections = (
+        Section(_("What it is"), ("fact_key", "memory_type", "namespace", "state", "conflict_set")),
+        Section(_("Now"), ("head", "version", "authority", "retrieval_policy", "access_policy")),
+        Section(_("How long"), ("retention_class", "review_after", "created_at", "updated_revision")),
+        Section(_("From whom"), ("created_by", "created_for")),
+    )
+    related = (
+        Related(
+            _("Versions"),
+            "memories.MemoryVersion",
+            by("memory"),
+            ("version", "decision", "epistemic_status", "verdict", "valid_from", "valid_to", "independent_evidence_count"),
+            order=("-version",),
+        ),
+        Related(
+            _("Evidence"),
+            "memories.EvidenceLink",
+            by("memory"),
+            ("evidence", "stance", "version", "held_at", "created_at"),
+        ),
+        Related(
+            _("Candidates that led here"),
+            "memories.Candidate",
+            by("memory"),
+            ("candidate_id", "status", "decision", "origin", "created_at"),
+        ),
+        Related(_("It stands in relation to"), "memories.Relation", by("source"), ("type", "target", "created_at")),
+        Related(_("Others stand in relation to it"), "memories.Relation", by("target"), ("source", "type", "created_at")),
+        Related(
+            _("Queries that looked at it"),
+            "retrieval.TraceCandidate",
+            by("memory_id"),
+            ("trace", "version", "position", "chosen", "reason"),
+        ),
+        Related(
+            _("What was done with it"),
+            "audits.AuditEntry",
+            lambda row: {"object_type": "memory", "object_id": public_id("mem", row.pk)},
+            ("at", "verb", "actor", "result"),
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).exclude(state=Memory.State.REVOKED)
+
+    def matching(self, request: HttpRequest, term: str) -> Q:
+        """A fact key is found as it is stored and as people write it; the index of fact keys starts with the namespace."""
+        access = self.access(request)
+        keys = {term, fold_key(term)}
+        places = Namespace.objects.filter(tenant_id=access.tenant_id if access else None).values("id")
+        return super().matching(request, term) | Q(namespace__in=places, fact_key__in=keys)
+
+
+@admin.register(MemoryVersion, site=console)
+class MemoryVersionAdmin(GovernedAdmin):
+    roles = MEMORY_ROLES
+    area = Area.RECORDS
+    about = _(
+        "Everything memories have said, one row for each version, with the time for which it held and the ground it rests on."
+    )
+    when_empty = _("Each memory has at least one version.")
+    namespace_paths = ("memory__namespace",)
+    policy_paths = ("memory__access_policy",)
+    hidden_fields = (*TEXTS, "reason", "content_hash", "conditions")
+    references = {"author_id": "tenants.User"}
+    list_display = ("version", "memory", "decision", "epistemic_status", "verdict", "valid_from", "valid_to", "revision")
+    list_filter = (
+        vocabulary("decision", _("decision"), lambda: [*Decision.choices, *_BY_HAND]),
+        "epistemic_status",
+        "verdict",
+    )
+    linked_by = {"memory": _("memory")}
+    ordering = ("-id",)
+    sections = (
+        Section(_("What it is"), ("memory", "version", "decision", "epistemic_status", "verdict", "topics", "entities")),
+        Section(_("When it holds"), ("valid_from", "effective", "valid_to", "occurred_at", "observed_at", "last_confirmed_at")),
+        Section(_("When it was recorded"), ("ingested_at", "revision", "retired_revision")),
+        Section(_("From whom"), ("author_id", "author_subject", "origin", "session_id")),
+    )
+    related = (Related(_("Evidence"), "memories.EvidenceLink", by("version"), ("evidence", "stance", "held_at", "created_at")),)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).exclude(memory__state=Memory.State.REVOKED)
+
+    def label(self, row: MemoryVersion) -> str:
+        return str(_("version %(number)s") % {"number": row.version})

@@ -1,0 +1,82 @@
+"""How a column's value looks on a page: instants with their zone, states as icon and word, ids to copy, the rest plainly."""
+
+# ruff: noqa: ANN401 - a value is whatever its column holds
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+
+from apps.tenants.console.states import tone_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LONGEST_LIST = 50
+NOTHING = mark_safe('<span class="nothing">—</span>')  # noqa: S308 - constant
+
+
+def shown(value: Any) -> SafeString:
+    """A value without further meaning."""
+    if value is None or value in ("", [], {}):
+        return NOTHING
+    if isinstance(value, bool):
+        return state("yes" if value else "no", _("yes") if value else _("no"))
+    if isinstance(value, datetime):
+        return instant(value)
+    if isinstance(value, UUID):
+        return code(value)
+    if isinstance(value, dict):
+        return pairs(value)
+    if isinstance(value, list | tuple):
+        return words(value)
+    if isinstance(value, int):
+        return format_html('<span class="number">{}</span>', value)
+    return format_html("{}", value.isoformat() if isinstance(value, date) else value)
+
+
+def instant(at: datetime, *, seconds: bool = False) -> SafeString:
+    """``2026-03-01 09:30 UTC``: the same in every language, sorts as it reads, never without its zone."""
+    utc = at.astimezone(UTC)
+    text = utc.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+    return format_html('<time datetime="{}" title="{}">{} <abbr>UTC</abbr></time>', utc.isoformat(), utc.isoformat(), text)
+
+
+def state(key: str, label: Any) -> SafeString:
+    """A state is an icon and a word; colour only repeats what they say."""
+    tone = tone_of(key)
+    return format_html(
+        '<span class="state {}"><svg class="icon" aria-hidden="true"><use href="#state-{}"></use></svg>{}</span>',
+        tone,
+        tone,
+        capfirst(label),
+    )
+
+
+def code(text: Any) -> SafeString:
+    """An id, selected whole by one click and copied by the button that the script adds."""
+    return format_html('<code class="id">{}</code>', text)
+
+
+def words(values: list[Any] | tuple[Any, ...]) -> SafeString:
+    shown_ones = format_html_join(" ", '<span class="word">{}</span>', ((_plain(one),) for one in values[:_LONGEST_LIST]))
+    more = len(values) - _LONGEST_LIST
+    return format_html("{} {}", shown_ones, _("and %(number)s more") % {"number": more}) if more > 0 else shown_ones
+
+
+def pairs(values: Mapping[str, Any]) -> SafeString:
+    inside = format_html_join("", "<dt>{}</dt><dd>{}</dd>", ((key, _plain(value)) for key, value in values.items()))
+    return format_html('<dl class="pairs">{}</dl>', inside)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict | list):
+        return format_html("<code>{}</code>", json.dumps(value, ensure_ascii=False, default=str))
+    return value
