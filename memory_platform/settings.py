@@ -103,7 +103,10 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # -- the API ---------------------------------------------------------------------------------------------------------
 
-REST_FRAMEWORK = {**REST_FRAMEWORK, "DEFAULT_AUTHENTICATION_CLASSES": ["apps.tenants.api.authentication.CredentialAuthentication"]}
+REST_FRAMEWORK = {
+    **REST_FRAMEWORK,
+    "DEFAULT_AUTHENTICATION_CLASSES": ["apps.tenants.api.authentication.CredentialAuthentication"],
+}
 SPECTACULAR_SETTINGS = {**SPECTACULAR_SETTINGS, "VERSION": "1.0.0"}
 
 # -- people ----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ logged, stored in traces and shown to other people more easily than the object i
 are numbers, public ids and JSON pointers.
 """
 
-# ruff: noqa: N818 - these are answers of the contract and carry its names
+
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What every model must say about itself.
 
-A test walks all models and fails on one without a declaration, so that no table can be added without deciding whose it is, how long
-its rows live, which deletion layer clears them and whether changes to it are audited.
+A test walks all models and fails on one without a declaration, so that no table can be added without deciding whose it is, how
+long its rows live, which deletion layer clears them and whether changes to it are audited.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Keeps(StrEnum):
     AUDIT = "audit"
     CONFIGURATION = "configuration"  # lives as long as the tenant keeps the setting
     WORK = "work"  # ends with the job it belongs to
-    TOKEN = "token"  # carries its own expiry  # noqa: S105 - a word, not a secret
+    TOKEN = "token"  # carries its own expiry
 
 
 class Audited(StrEnum):
@@ -34,7 +34,7 @@ class Audited(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Governance:
-    """tenant: path to the tenant row (None: shared by all); layer: deletion layer that clears the rows (None: no private data)."""
+    """``tenant``: path to the tenant row (None: shared by all). ``layer``: deletion layer that clears it (None: no text)."""
 
     tenant: str | None
     keeps: Keeps

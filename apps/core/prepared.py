@@ -5,7 +5,7 @@ the way of every request that costs more than running them. These go through a c
 server; Django's wrapper stays around it, so that they are counted and shown like all others.
 """
 
-# ruff: noqa: ANN401 - signatures of the driver
+
 
 from __future__ import annotations
 

@@ -53,13 +53,19 @@ class AppendOnly(migrations.RunSQL):
         self.table = table
         super().__init__(
             sql=[
-                "CREATE OR REPLACE FUNCTION memory_platform_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ "
-                "BEGIN RAISE EXCEPTION 'table % is append-only', TG_TABLE_NAME USING ERRCODE = 'integrity_constraint_violation'; "
-                "END $$",
-                f'CREATE TRIGGER append_only_rows BEFORE UPDATE OR DELETE ON "{table}" '
-                "FOR EACH ROW EXECUTE FUNCTION memory_platform_append_only()",
-                f'CREATE TRIGGER append_only_table BEFORE TRUNCATE ON "{table}" '
-                "FOR EACH STATEMENT EXECUTE FUNCTION memory_platform_append_only()",
+                (
+                    "CREATE OR REPLACE FUNCTION memory_platform_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ "
+                    "BEGIN RAISE EXCEPTION 'table % is append-only', TG_TABLE_NAME USING ERRCODE = 'integrity_constraint_violation'; "
+                    "END $$"
+                ),
+                (
+                    f'CREATE TRIGGER append_only_rows BEFORE UPDATE OR DELETE ON "{table}" '
+                    "FOR EACH ROW EXECUTE FUNCTION memory_platform_append_only()"
+                ),
+                (
+                    f'CREATE TRIGGER append_only_table BEFORE TRUNCATE ON "{table}" '
+                    "FOR EACH STATEMENT EXECUTE FUNCTION memory_platform_append_only()"
+                ),
             ],
             reverse_sql=[
                 f'DROP TRIGGER IF EXISTS append_only_table ON "{table}"',
@@ -105,8 +111,8 @@ def create_app_role(_apps: ProjectState, schema_editor: BaseDatabaseSchemaEditor
 class GuardColumns(migrations.RunSQL):
     """A trigger that lets an append-only row change in named columns only.
 
-    ``may_change``: columns that an UPDATE may set to anything. ``may_be_cleared``: columns that may only be emptied (NULL, '', {} or
-    an empty JSON value), which is what erasure does. Rows may be deleted: erasure again.
+    ``may_change``: columns that an UPDATE may set to anything. ``may_be_cleared``: columns that may only be emptied (NULL, '',
+    {} or []), which is what erasure does. Rows may be deleted: erasure again.
     """
 
     def __init__(self, table: str, may_change: tuple[str, ...], may_be_cleared: tuple[str, ...]) -> None:
@@ -116,15 +122,18 @@ class GuardColumns(migrations.RunSQL):
         free = ", ".join(f"'{name}'" for name in (*may_change, *may_be_cleared))
         function = f"{table}_guard"
         cleared = " OR ".join(
-            f"(NEW.{name} IS DISTINCT FROM OLD.{name} AND coalesce(to_jsonb(NEW.{name})::text, '') NOT IN ('', 'null', '\"\"', '{{}}', '[]'))"
+            f"(NEW.{name} IS DISTINCT FROM OLD.{name} "
+            f"AND coalesce(to_jsonb(NEW.{name})::text, '') NOT IN ('', 'null', '\"\"', '{{}}', '[]'))"
             for name in may_be_cleared
         )
         super().__init__(
             sql=[
-                f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-                f"IF to_jsonb(NEW) - ARRAY[{free}] IS DISTINCT FROM to_jsonb(OLD) - ARRAY[{free}] OR {cleared} THEN "
-                f"RAISE EXCEPTION 'rows of {table} are append-only' USING ERRCODE = 'integrity_constraint_violation'; "
-                "END IF; RETURN NEW; END $$",
+                (
+                    f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                    f"IF to_jsonb(NEW) - ARRAY[{free}] IS DISTINCT FROM to_jsonb(OLD) - ARRAY[{free}] OR {cleared} THEN "
+                    f"RAISE EXCEPTION 'rows of {table} are append-only' USING ERRCODE = 'integrity_constraint_violation'; "
+                    "END IF; RETURN NEW; END $$"
+                ),
                 f'CREATE TRIGGER append_only_columns BEFORE UPDATE ON "{table}" FOR EACH ROW EXECUTE FUNCTION {function}()',
             ],
             reverse_sql=[

@@ -70,7 +70,8 @@ def _lower_statistics(tenant_id: UUID, rows: list[tuple[UUID, int, int, int, UUI
         for (namespace, layer), count in sorted(documents.items(), key=lambda item: (str(item[0][0]), item[0][1])):
             column = "documents" if layer == IndexLayer.CURRENT else "history_documents"
             db.execute(
-                f"UPDATE retrieval_indexstate SET {column} = greatest({column} - %s, 0) WHERE tenant_id = %s AND namespace_id = %s",  # noqa: S608 - one of two names above
+                f"UPDATE retrieval_indexstate SET {column} = greatest({column} - %s, 0) "
+                "WHERE tenant_id = %s AND namespace_id = %s",
                 [count, tenant_id, namespace],
             )
 

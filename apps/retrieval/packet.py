@@ -18,7 +18,7 @@ class RelationOut:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """How the item came here: its place, the lanes that found it with their ranks, and the phrases it shares with the question."""
+    """How the item came here: its place, the lanes that found it with their ranks, and the phrases shared with the question."""
 
     rank: int
     lanes: dict[str, int]
@@ -77,7 +77,7 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Warning:  # noqa: A001 - the field's own word for it
+class Hint:
     code: str
     detail: str
     memory_id: str | None = None
@@ -113,7 +113,7 @@ class Packet:
     as_of: datetime
     items: list[Item]
     conflicts: list[Conflict]
-    warnings: list[Warning]
+    warnings: list[Hint]
     omitted: list[Omitted]
     truncated_by_budget: bool
     budget: BudgetOut

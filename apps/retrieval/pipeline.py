@@ -1,7 +1,7 @@
 """One query from question to packet (design/04 Pipeline): scope, recall, authority, then the pure rules, then the trace.
 
-Everything is read in one transaction of the caller's tenant. What decides is pure (apps.retrieval.selection); this module only fetches
-what those rules need, in the order in which access must be decided.
+Everything is read in one transaction of the caller's tenant. What decides is pure (apps.retrieval.selection); this module only
+fetches what those rules need, in the order in which access must be decided.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from apps.memories.texts import texts_of
 from apps.retrieval.applicability import describe
 from apps.retrieval.authority import candidates
 from apps.retrieval.context import Attachment, Budget, QueryContext, Turn
-from apps.retrieval.packet import BudgetOut, Conflict, ConflictMember, Omitted, Packet, TriageOut, Warning, item_of
+from apps.retrieval.packet import BudgetOut, Conflict, ConflictMember, Hint, Omitted, Packet, TriageOut, item_of
 from apps.retrieval.recall import Recalled, recall
 from apps.retrieval.relevance import RelevanceRule, passes
 from apps.retrieval.selection import Selection, select
@@ -64,8 +64,8 @@ class Question:
 def answer_query(access: Access, question: Question) -> Packet:
     """Answer one query with a packet and leave a trace.
 
-    Raises NotFound for a project that is unknown or unreadable, and RevisionUnavailable for a ``min_revision`` that this database has
-    not reached. An empty packet is a good answer.
+    Raises NotFound for a project that is unknown or unreadable, and RevisionUnavailable for a ``min_revision`` that this database
+    has not reached. An empty packet is a good answer.
     """
     body = question.body
     project = access.project_namespace(body.project) if body.project is not None else _only_project(access)
@@ -98,9 +98,9 @@ def answer_query(access: Access, question: Question) -> Packet:
             project_id=project.project_id if project else None,
         )
         trace_id = write_trace(access, context, recalled, selection, note)
-    warnings = [Warning(warning.code, warning.detail, warning.memory_id) for warning in selection.warnings]
+    warnings = [Hint(warning.code, warning.detail, warning.memory_id) for warning in selection.warnings]
     for kind, hints in (("topic", topics), ("entity", entities)):
-        warnings += [Warning(WarningCode.UNKNOWN_LABEL, f"No {kind} is called {label}.") for label in hints.unknown]
+        warnings += [Hint(WarningCode.UNKNOWN_LABEL, f"No {kind} is called {label}.") for label in hints.unknown]
     return _packet(context, selection, conflicts, warnings, outcome, revision, trace_id)
 
 
@@ -119,7 +119,7 @@ def _snapshot(tenant_id: UUID) -> int:
         return int(cursor.fetchone()[0])
 
 
-def _context(  # noqa: PLR0913 - the parts of a context
+def _context(
     access: Access,
     body: QueryIn,
     project: NamespaceGrant | None,
@@ -164,7 +164,7 @@ def _rule(access: Access) -> RelevanceRule:
 
 
 def _fetch(access: Access, context: QueryContext) -> tuple[Recalled, list[Candidate]]:
-    """Recall and authority read. Where the authority threw out so much that the wanted candidates could be missing, recall reaches deeper."""
+    """Recall and authority read; where so many were refused that wanted candidates may be missing, recall goes deeper."""
     limit = max(OVERFETCH * context.max_candidates, 1)
     while True:
         recalled = recall(context, limit=limit)
@@ -222,11 +222,11 @@ def _conflicts(access: Access, context: QueryContext, selection: Selection) -> l
     ]
 
 
-def _packet(  # noqa: PLR0913 - the parts of a packet
+def _packet(
     context: QueryContext,
     selection: Selection,
     conflicts: list[Conflict],
-    warnings: list[Warning],
+    warnings: list[Hint],
     outcome: str,
     revision: int,
     trace_id: UUID,

@@ -113,7 +113,7 @@ def index_state(tenant_id: UUID, namespace_id: UUID) -> IndexState:
 
 
 def _plus(column: str, delta: int) -> object:
-    from django.db.models import F  # noqa: PLC0415 - one expression
+    from django.db.models import F
 
     return F(column) + delta
 
@@ -150,9 +150,7 @@ def _move_version(tenant_id: UUID, memory_id: UUID, version: int, layer: int) ->
         return [int(row[0]) for row in cursor.fetchall()]
 
 
-def _insert_version(  # noqa: PLR0913 - the columns of a posting
-    tenant_id: UUID, state: IndexState, memory: Memory, version: int, layer: int, terms: list[int]
-) -> None:
+def _insert_version(tenant_id: UUID, state: IndexState, memory: Memory, version: int, layer: int, terms: list[int]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO retrieval_posting (tenant_id, generation, namespace_id, layer, term, memory_id, version) "
@@ -169,8 +167,10 @@ def _apply_statistics(tenant_id: UUID, state: IndexState, namespace_id: UUID, ch
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO retrieval_termstat AS s (tenant_id, generation, namespace_id, layer, term, documents) "
-            "SELECT %s, %s, %s, d.layer, d.term, d.by FROM unnest(%s::smallint[], %s::bigint[], %s::bigint[]) AS d(layer, term, by) "
+            "SELECT %s, %s, %s, d.layer, d.term, d.by "
+            "FROM unnest(%s::smallint[], %s::bigint[], %s::bigint[]) AS d(layer, term, by) "
             "ORDER BY d.layer, d.term "
-            "ON CONFLICT (tenant_id, generation, namespace_id, layer, term) DO UPDATE SET documents = s.documents + excluded.documents",
+            "ON CONFLICT (tenant_id, generation, namespace_id, layer, term) "
+            "DO UPDATE SET documents = s.documents + excluded.documents",
             [tenant_id, state.generation, namespace_id, [int(x) for x in layers], list(terms), list(by)],
         )

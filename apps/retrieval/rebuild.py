@@ -1,7 +1,7 @@
 """Rebuilding the index of a namespace as a new generation, while the old one answers.
 
-The flip is one row: recall reads the generation from the namespace's state. Nothing is lost if a rebuild dies half-way; the next one
-starts over and removes what was left.
+The flip is one row: recall reads the generation from the namespace's state. Nothing is lost if a rebuild dies half-way; the next
+one starts over and removes what was left.
 """
 
 from __future__ import annotations
@@ -133,6 +133,6 @@ def _drop(tenant_id: UUID, namespace_id: UUID, *, keep: int) -> None:
     with connection.cursor() as cursor:
         for table in ("retrieval_posting", "retrieval_termstat"):
             cursor.execute(
-                f"DELETE FROM {table} WHERE tenant_id = %s AND namespace_id = %s AND generation <> %s",  # noqa: S608 - two fixed names
+                f"DELETE FROM {table} WHERE tenant_id = %s AND namespace_id = %s AND generation <> %s",
                 [tenant_id, namespace_id, keep],
             )

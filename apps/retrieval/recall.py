@@ -173,7 +173,7 @@ ORDER BY 4 DESC, 1 DESC, 2 DESC LIMIT %(limit)s
 """
 
 
-def _scores(  # noqa: PLR0913 - the parts of one statement
+def _scores(
     tenant_id: UUID,
     namespaces: list[UUID],
     layers: list[int],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from apps.retrieval.context import QueryContext
+    from apps.retrieval.context import QueryContext, Rejected
     from apps.retrieval.recall import Recalled
     from apps.retrieval.selection import Selection
     from apps.tenants.access import Access
@@ -120,7 +120,7 @@ def _insert_candidates(tenant_id: UUID, trace_id: UUID, selection: Selection) ->
                 min(place, 32_767),
                 False,
                 lost.reason.value,
-                json.dumps({"stage": lost.stage.value, **(components(lost.standing) if lost.standing is not None else {})}, default=str),
+                json.dumps({"stage": lost.stage.value, **_standing(lost)}, default=str),
             )
         )
     if not rows:
@@ -128,12 +128,18 @@ def _insert_candidates(tenant_id: UUID, trace_id: UUID, selection: Selection) ->
     columns = list(zip(*rows, strict=True))
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO retrieval_tracecandidate (id, tenant_id, trace_id, memory_id, version, position, chosen, reason, components) "
+            "INSERT INTO retrieval_tracecandidate "
+            "(id, tenant_id, trace_id, memory_id, version, position, chosen, reason, components) "
             "SELECT c.id, %s, %s, c.memory_id, c.version, c.position, c.chosen, c.reason, c.components "
             "FROM unnest(%s::uuid[], %s::uuid[], %s::int[], %s::smallint[], %s::bool[], %s::text[], %s::jsonb[]) "
             "AS c(id, memory_id, version, position, chosen, reason, components)",
             [tenant_id, trace_id, [new_id() for _ in rows], *(list(column) for column in columns)],
         )
+
+
+def _standing(lost: Rejected) -> dict[str, Any]:
+    """The ranking parts of one that was lost after it had been ranked."""
+    return dict(components(lost.standing)) if lost.standing is not None else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +215,6 @@ def get_trace(access: Access, trace_id: str) -> TraceView:
 
 
 def _memory_name(key: str) -> str:
-    from uuid import UUID  # noqa: PLC0415 - only here at run time
+    from uuid import UUID
 
     return public_id("mem", UUID(key))

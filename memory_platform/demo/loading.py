@@ -35,7 +35,7 @@ class DemoAccess:
 
     def instructions(self, url: str) -> str:
         """What to do next, as text to paste: the console and a question that has an answer."""
-        body = '{"question": "Which language do I mainly write?"}'
+        body = '{"question": "What did we choose for the field log, and why?"}'
         return (
             f"console  {url}/admin/   login {self.username}   password {self.password}\n"
             f"agent    {self.token}\n"
@@ -47,8 +47,8 @@ class DemoAccess:
 def ensure_demo() -> DemoAccess | None:
     """Make the demo tenant and load its conversation; returns how to get in, None if somebody removed the note of it.
 
-    The platform keeps no secret it hands out. Those of the demo tenant are noted in the home folder (mode 0600), so that they can be
-    shown at every start.
+    The platform keeps no secret it hands out. Those of the demo tenant are noted in the home folder (mode 0600), so that they can
+    be shown at every start.
     """
     made = provision((HERE / "tenant.yaml").read_text(encoding="utf-8"))[TENANT]
     note = private_folder("secrets") / "demo.json"
@@ -69,16 +69,16 @@ def load_conversation(access: Access) -> None:
     propose(
         access,
         Proposal(
-            candidate_id="demo-decision",
+            candidate_id="demo-field-log",
             scope="project",
             scope_id=PROJECT,
             memory_type=MemoryType.DECISION,
-            fact_key="fieldlog.tool",
+            fact_key="decision.field-log",
             content="Use offline tablets for the field log.",
             rationale="Entries must be searchable.",
             topics=("field_test",),
-            source_event_ids=("demo-03",),
-            valid_from=datetime.fromisoformat("2026-05-10T00:00:00+00:00"),
+            source_event_ids=("demo-14",),
+            valid_from=datetime.fromisoformat("2026-05-10T09:00:00+00:00"),
         ),
     )
 

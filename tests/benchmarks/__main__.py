@@ -57,10 +57,10 @@ def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "memory_platform.settings"
     table = Table()
     with ExitStack() as stack:
-        from memory_platform.commands import database_running  # noqa: PLC0415 - after the environment is set
+        from memory_platform.commands import database_running
 
         stack.enter_context(database_running())
-        import django  # noqa: PLC0415
+        import django
 
         django.setup()
         _run(options, table)
@@ -69,9 +69,9 @@ def main() -> None:
 
 
 def _run(options: argparse.Namespace, table: Table) -> None:
-    from apps.tenants.provisioning import provision  # noqa: PLC0415
-    from memory_platform.schema import ensure_schema  # noqa: PLC0415
-    from tests.benchmarks import world  # noqa: PLC0415
+    from apps.tenants.provisioning import provision
+    from memory_platform.schema import ensure_schema
+    from tests.benchmarks import world
 
     ensure_schema()
     tokens = _tokens(provision(PROVISION))
@@ -104,7 +104,7 @@ def _tokens(result: Any) -> dict[str, str]:
 
 
 def _start_up(table: Table) -> None:
-    from tests.benchmarks.processes import memory_of, served  # noqa: PLC0415
+    from tests.benchmarks.processes import memory_of, served
 
     with served(HOME) as copy:
         table.add("start-up to ready (database already up)", f"{copy.seconds:.1f} s", "≤ 15 s")
@@ -114,13 +114,13 @@ def _start_up(table: Table) -> None:
 
 
 def _queries(options: argparse.Namespace, table: Table, token: str, texts: list[str], tenant_id: Any, name: str) -> float:
-    from tests.benchmarks import bare  # noqa: PLC0415
-    from tests.benchmarks.client import Caller, timed, together  # noqa: PLC0415
-    from tests.benchmarks.processes import served  # noqa: PLC0415
-    from tests.benchmarks.words import Speaker  # noqa: PLC0415
+    from tests.benchmarks import bare
+    from tests.benchmarks.client import Caller, timed, together
+    from tests.benchmarks.processes import served
+    from tests.benchmarks.words import Speaker
 
     speaker = Speaker(7)
-    chooser = random.Random(7)  # noqa: S311 - test data
+    chooser = random.Random(7)
     bodies = [{"question": speaker.question(chooser.choice(texts))} for _ in range(options.calls)]
     with served(HOME, "--no-worker") as copy:
         caller = Caller(copy.address, token)
@@ -147,10 +147,10 @@ def _queries(options: argparse.Namespace, table: Table, token: str, texts: list[
 
 def _recorded(token: str, bodies: list[dict[str, Any]]) -> list[list[tuple[str, Any]]]:
     """The statements of each query, caught while it runs in this process."""
-    from apps.retrieval.api.bodies import QueryIn  # noqa: PLC0415
-    from apps.retrieval.pipeline import Question, answer_query  # noqa: PLC0415
-    from apps.tenants.authentication import authenticate  # noqa: PLC0415
-    from tests.benchmarks.bare import recorded  # noqa: PLC0415
+    from apps.retrieval.api.bodies import QueryIn
+    from apps.retrieval.pipeline import Question, answer_query
+    from apps.tenants.authentication import authenticate
+    from tests.benchmarks.bare import recorded
 
     access = authenticate(token)
     groups = []
@@ -162,12 +162,12 @@ def _recorded(token: str, bodies: list[dict[str, Any]]) -> list[list[tuple[str, 
 
 
 def _ingest(table: Table, token: str, place: Any) -> None:
-    from apps.core.canonical import sha256_hex  # noqa: PLC0415
-    from apps.core.ids import new_id  # noqa: PLC0415
-    from tests.benchmarks.bare import copied_events  # noqa: PLC0415
-    from tests.benchmarks.client import Caller, timed  # noqa: PLC0415
-    from tests.benchmarks.processes import served  # noqa: PLC0415
-    from tests.benchmarks.words import Speaker  # noqa: PLC0415
+    from apps.core.canonical import sha256_hex
+    from apps.core.ids import new_id
+    from tests.benchmarks.bare import copied_events
+    from tests.benchmarks.client import Caller, timed
+    from tests.benchmarks.processes import served
+    from tests.benchmarks.words import Speaker
 
     speaker = Speaker(11)
     at = "2026-01-01T10:00:00Z"

@@ -33,7 +33,7 @@ class Caller:
         self._connection.request("POST", f"/api/v1{path}", json.dumps(body), self._headers)
         answer = self._connection.getresponse()
         data = answer.read()
-        assert answer.status < 300, (answer.status, data[:300])  # noqa: PLR2004 - success
+        assert answer.status < 300, (answer.status, data[:300])
         found: dict[str, Any] = json.loads(data)
         return found
 

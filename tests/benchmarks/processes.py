@@ -39,7 +39,7 @@ def served(home: Path, *options: str) -> Iterator[Served]:
     environment.pop("DATABASE_URL", None)
     begun = time.perf_counter()
     with log.open("wb") as out:
-        process = subprocess.Popen(  # noqa: S603 - our own command
+        process = subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--bind", address, *options],
             cwd=ROOT,
             env=environment,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from itertools import accumulate
 
-_HEADS = "b d f g h j k l m n p r s t v z br dr gr kl pl st tr sh".split()
-_VOWELS = "a e i o u ai ou ee".split()
+_HEADS = ["b", "d", "f", "g", "h", "j", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "dr", "gr", "kl", "pl", "st", "tr", "sh"]
+_VOWELS = ["a", "e", "i", "o", "u", "ai", "ou", "ee"]
 _TAILS = ["", "n", "r", "l", "s", "t", "k", "m", "nd", "rt"]
 _CHINESE = "部署窗口改为周四晚上现场测试选择平板记录需要搜索学习进度生成器项目成员负责发布缓存节点代理配置版本数据库索引查询结果"
 
@@ -18,8 +18,8 @@ class Speaker:
     """Writes texts of about twelve words, drawn by Zipf's law; the same seed gives the same texts."""
 
     def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)  # noqa: S311 - test data
-        words = random.Random(4472)  # noqa: S311 - the vocabulary is the same for every speaker
+        self._random = random.Random(seed)
+        words = random.Random(4472)
         found: dict[str, None] = {}
         while len(found) < VOCABULARY:
             found[
@@ -31,7 +31,7 @@ class Speaker:
     def text(self) -> str:
         """One sentence; every tenth has a Chinese part."""
         words = self._random.choices(self._words, cum_weights=self._weights, k=LENGTH)
-        if self._random.random() < 0.1:  # noqa: PLR2004 - a tenth
+        if self._random.random() < 0.1:
             start = self._random.randrange(len(_CHINESE) - 6)
             words[-1] = _CHINESE[start : start + 6]
         return " ".join(words)

@@ -133,10 +133,10 @@ def _write(place: Place, texts: list[str], start: int) -> None:
 
 def _copy(model: Any, tenant_id: UUID, rows: list[dict[str, Any]]) -> None:
     """COPY rows; columns that a row does not name get the model's default."""
-    fields = [field for field in model._meta.concrete_fields if field.column and not getattr(field, "generated", False)]  # noqa: SLF001
+    fields = [field for field in model._meta.concrete_fields if field.column and not getattr(field, "generated", False)]
     names = [field.column for field in fields]
     defaults = {field.column: field for field in fields}
-    with connection.cursor() as cursor, cursor.copy(f"COPY {model._meta.db_table} ({', '.join(names)}) FROM STDIN") as copy:  # noqa: SLF001
+    with connection.cursor() as cursor, cursor.copy(f"COPY {model._meta.db_table} ({', '.join(names)}) FROM STDIN") as copy:
         for row in rows:
             copy.write_row([tenant_id if name == "tenant_id" else _value(row, defaults[name]) for name in names])
 
@@ -176,5 +176,5 @@ def analyse() -> None:
     """Fresh planner statistics, as autovacuum would have made them by the time anybody asks."""
     with transaction.atomic(), connection.cursor() as cursor:
         for model in (Content, Memory, MemoryVersion, Posting, IndexState):
-            cursor.execute(f"ANALYZE {model._meta.db_table}")  # noqa: SLF001
+            cursor.execute(f"ANALYZE {model._meta.db_table}")
         cursor.execute("ANALYZE retrieval_termstat")

@@ -4,7 +4,7 @@ A class that extends Body or Query declares ``name: type = field(...)``. A field
 and must not be null. With a default, absent and null both mean the default (design/06 Conventions).
 """
 
-# ruff: noqa: A002, ANN401 - "help" reads best at the call; a field specifier returns the type that its line declares
+
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ twice in one object, nesting deeper than 32, and surrogates that stand alone. NU
 refuse it.
 """
 
-# ruff: noqa: ANN401, ARG002 - JSON values and requests have no narrower type here; signatures are those of the libraries
+
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Views raise domain errors, Django raises its own, and some answers are made befo
 shape, and none of them carries the text of an exception: it may hold a row of a table or a field of a body.
 """
 
-# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
+
 
 from __future__ import annotations
 

@@ -4,8 +4,10 @@ Layouts: LoCoMo (a JSON list of conversations in sessions) and JSONL, one turn a
 
     {"conversation": "c1", "turn": "1", "speaker": "Ana", "at": "2024-05-01T10:00:00Z", "text": "…"}
 
-``conversation``, ``turn``, ``speaker``, ``at`` (RFC 3339 with offset, or a date) and ``text`` are required; other names are refused.
+``conversation``, ``turn``, ``speaker``, ``at`` (RFC 3339 with offset, or a date) and ``text`` are required, others refused.
 """
+
+# ruff: noqa: EM101, TRY003 - these errors are their messages
 
 from __future__ import annotations
 
@@ -41,9 +43,9 @@ def read_turns(path: Path) -> list[RecordedTurn]:
         start = path.read_text(encoding="utf-8").lstrip()[:1]
         turns = list(_locomo(path) if start == "[" else _lines(path))
     except UnicodeDecodeError as trouble:
-        raise LayoutError("the file is not UTF-8") from trouble  # noqa: EM101 - one sentence
+        raise LayoutError("the file is not UTF-8") from trouble
     if not turns:
-        raise LayoutError("the file holds no turn")  # noqa: EM101
+        raise LayoutError("the file holds no turn")
     return turns
 
 
@@ -51,7 +53,7 @@ def _locomo(path: Path) -> Iterator[RecordedTurn]:
     try:
         conversations = read_locomo(path)
     except (ValueError, KeyError, TypeError) as trouble:
-        raise LayoutError("the file is no list of conversations in the LoCoMo layout") from trouble  # noqa: EM101
+        raise LayoutError("the file is no list of conversations in the LoCoMo layout") from trouble
     for conversation in conversations:
         for turn in conversation.turns:
             try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from apps.core.canonical import sha256_hex
 from apps.core.isolation import tenant_context
+from apps.core.limits import LIMITS
 from apps.core.text import fold_key
 from apps.evidence.drafts import Draft
 from apps.evidence.ingestion import Accepted, accept_events
@@ -50,8 +51,8 @@ def import_turns(
 ) -> Imported:
     """Store turns in a project's namespace, chunk by chunk; each chunk is committed before the next begins.
 
-    ``project`` is the folded key of a project the access may write. ``progress`` is told the sums after each chunk. Raises NotFound
-    for a project out of reach. A turn with forbidden material keeps its redacted event and gets no episode.
+    ``project`` is the folded key of a project the access may write. ``progress`` is told the sums after each chunk. Raises
+    NotFound for a project out of reach. A turn with forbidden material keeps its redacted event and gets no episode.
     """
     done = Imported()
     for start in range(0, len(turns), CHUNK):
@@ -82,7 +83,7 @@ def import_turns(
 def event_id(turn: RecordedTurn) -> str:
     """The id of a turn's event: readable where it fits, a digest where it does not."""
     name = f"import:{turn.conversation}:{turn.turn}"
-    return name if len(name) <= 128 and name.isprintable() else f"import:{sha256_hex(name)[:_ID_DIGITS]}"  # noqa: PLR2004 - length of an id
+    return name if len(name) <= LIMITS.id_chars and name.isprintable() else f"import:{sha256_hex(name)[:_ID_DIGITS]}"
 
 
 def episode_id(turn: RecordedTurn) -> str:
@@ -93,7 +94,7 @@ def episode_id(turn: RecordedTurn) -> str:
 def turn_key(conversation: str, turn: str) -> str:
     """The fact key of a turn's episode: one turn, one record."""
     name = fold_key(f"turn.{conversation}.{turn}")
-    return name if len(name) <= 200 else f"turn.{sha256_hex(name)[:_ID_DIGITS]}"  # noqa: PLR2004 - length of a key
+    return name if len(name) <= LIMITS.key_chars else f"turn.{sha256_hex(name)[:_ID_DIGITS]}"
 
 
 def _event(turn: RecordedTurn, project: str) -> Draft:

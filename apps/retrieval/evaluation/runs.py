@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from apps.memories.importing.locomo import ANSWERABLE
 from apps.memories.importing.turns import read_turns
 from apps.memories.importing.verb import import_turns, turn_key
 from apps.retrieval.api.bodies import BudgetIn, QueryIn
@@ -51,8 +52,11 @@ def measure(
     """Ask every answerable question in the project of its conversation and count where the answering turns stand."""
     tallies: dict[str, Tally] = {}
     asked = [
-        (one, question) for one in conversations for question in one.questions if question.category != 5 and question.evidence
-    ]  # noqa: PLR2004 - asks for what was never said
+        (one, question)
+        for one in conversations
+        for question in one.questions
+        if question.category in ANSWERABLE and question.evidence
+    ]
     for number, (conversation, question) in enumerate(asked, start=1):
         relevant = {turn_key(conversation.conversation_id, turn_id) for turn_id in question.evidence}
         packet = answer_query(access, Question(body=_body(question.text, project_of(conversation.conversation_id))))

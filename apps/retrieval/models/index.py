@@ -1,7 +1,7 @@
 """The lexical index: postings, term statistics and the state of each namespace's projection.
 
-Terms are keyed 64-bit hashes, so no table here spells a word. The index is a projection: it can be dropped and rebuilt, and what it
-says is checked against the memory itself before anything leaves recall.
+Terms are keyed 64-bit hashes, so no table here spells a word. The index is a projection: it can be dropped and rebuilt, and what
+it says is checked against the memory itself before anything leaves recall.
 """
 
 from __future__ import annotations
