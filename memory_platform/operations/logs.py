@@ -54,6 +54,7 @@ def logging_config(level: str) -> dict[str, Any]:
 def configure(config: dict[str, Any]) -> None:
     """The LOGGING_CONFIG setting: the standard library, structlog, and what ends a thread."""
     logging.config.dictConfig(config)
+    logging.raiseExceptions = False  # a record that cannot be written would be printed with its values
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, structlog.contextvars.merge_contextvars, _to_record],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -122,7 +123,7 @@ def _to_record(_logger: object, _method: str, event: dict[str, Any]) -> tuple[tu
     """Hand an event of structlog to the standard library: its name is the message, its other members are fields."""
     name = str(event.pop("event", ""))
     failure = event.pop("exc_info", None)
-    fields = {key: value if isinstance(value, _PLAIN) else str(value) for key, value in event.items()}
+    fields = {str(key): value if isinstance(value, _PLAIN) else str(value) for key, value in event.items()}
     return (name,), {"extra": {"fields": fields}, "exc_info": failure}
 
 

@@ -13,6 +13,7 @@ import structlog
 from django.db import IntegrityError, transaction
 
 from apps.jobs.models import WorkerHeartbeat
+from apps.memories.models import Candidate
 from memory_platform.operations.logs import JsonLines, describe
 
 CANARY = "the strongbox is behind the mirror"
@@ -114,3 +115,15 @@ def test_causes_are_named_and_never_quoted() -> None:
 
 def test_statements_are_never_logged() -> None:
     assert logging.getLogger("django.db.backends").getEffectiveLevel() >= logging.WARNING
+
+
+def test_names_of_fields_may_be_members_of_a_vocabulary(lines: io.StringIO) -> None:
+    structlog.get_logger("apps.trial").info("event_read", **{Candidate.Status.COMMITTED: 2})
+    (line,) = parsed(lines)
+    assert line["committed"] == 2
+
+
+def test_a_record_that_cannot_be_written_is_not_printed_with_its_values(capsys: pytest.CaptureFixture[str]) -> None:
+    handler = logging.StreamHandler()
+    handler.handleError(logging.makeLogRecord({"msg": "row %s", "args": (CANARY,)}))
+    assert CANARY not in capsys.readouterr().err
