@@ -6,18 +6,19 @@ import json
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.db import connection
 
 from apps.core.errors import NotFound
 from apps.core.ids import new_id, parse_public_id, public_id
+from apps.core.isolation import tenant_context
 from apps.evidence.content import store_text
 from apps.retrieval.models import RetrievalTrace, TraceCandidate
 from apps.retrieval.ranking import components
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from uuid import UUID
 
     from apps.retrieval.context import QueryContext, Rejected
     from apps.retrieval.recall import Recalled
@@ -171,7 +172,11 @@ def get_trace(access: Access, trace_id: str) -> TraceView:
 
     Whoever speaks for the subject may read the subject's traces; a caller without a subject reads its own only.
     """
-    key = parse_public_id("trc", trace_id)
+    with tenant_context(access.tenant_id):
+        return _view(access, parse_public_id("trc", trace_id))
+
+
+def _view(access: Access, key: UUID | None) -> TraceView:
     trace = (
         RetrievalTrace.objects.filter(tenant_id=access.tenant_id, id=key, subject_id=access.subject_id).first()
         if key is not None
@@ -215,6 +220,4 @@ def get_trace(access: Access, trace_id: str) -> TraceView:
 
 
 def _memory_name(key: str) -> str:
-    from uuid import UUID
-
     return public_id("mem", UUID(key))
