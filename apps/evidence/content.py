@@ -33,8 +33,8 @@ _INSERT: Final = """
 def store_texts(tenant_id: UUID, texts: Sequence[tuple[UUID, str]], ids: Sequence[UUID] | None = None) -> list[UUID]:
     """Insert one Content row per ``(namespace id, text)`` and return their ids in the same order.
 
-    ``ids`` are the primary keys to use, for callers whose rows point here before the text is stored. Must be called inside the tenant
-    context; the text is kept byte for byte.
+    ``ids`` are the primary keys to use, for callers whose rows point here before the text is stored. Must be called inside
+    the tenant context; the text is kept byte for byte.
     """
     if not texts:
         return []

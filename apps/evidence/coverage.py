@@ -57,7 +57,7 @@ def directly_covered(target: Target) -> Q:
 def covered_events(target: Target) -> QuerySet[SourceEvent]:
     """Every event that the deletion erases: what its target names, and what was found at its acceptance to go along.
 
-    The latter are events derived from covered ones alone and, with ``cover_sources``, the sources of a memory; both were marked then.
+    The latter are events derived from covered ones alone and, with ``cover_sources``, the sources of a memory; both were marked.
     """
     named = Q(covered=True, id__in=target.keys)
     return SourceEvent.objects.filter(directly_covered(target) | named, tenant_id=target.tenant_id)

@@ -68,7 +68,7 @@ class Prepared:
 def prepare(access: Access, draft: Draft) -> Prepared:
     """Authorise the scope and redact.
 
-    Raises NotFound (a scope or session out of reach), NotPermitted (readable, not writable) and ValidationFailed (made from itself).
+    Raises NotFound (a scope or session out of reach), NotPermitted (readable, not writable), ValidationFailed (made from itself).
     """
     scope_id = fold_key(draft.scope_id) if draft.scope == Scope.PROJECT and draft.scope_id is not None else draft.scope_id
     grant = access.namespace_for(draft.scope, scope_id)
@@ -105,10 +105,10 @@ def _itself(draft: Draft) -> FieldError:
     return FieldError(f"/derived_from/{where}", "derived_from_itself", "An event cannot be its own origin.")
 
 
-def _fingerprint(  # noqa: PLR0917 - the parts of one hash
+def _fingerprint(
     access: Access, draft: Draft, grant: NamespaceGrant, sha256: str, reference: str | None, metadata: str | None
 ) -> str:
-    """Of everything the sender said and of whose word it is; the session as it was sent, so that a retry in a new one is a replay."""
+    """Of all that the sender said, and whose word it is; the session as it was sent, so that a retry in a new one is a replay."""
     return sha256_hex(
         canonical_json(
             [
@@ -143,7 +143,7 @@ def _reference(reference: ContentReference | None, redactions: list[dict[str, st
 
 
 def _clean(value: Any, redactions: list[dict[str, str | int]], where: str = "metadata", name: str = "") -> Any:  # noqa: ANN401 - JSON
-    """A JSON value without forbidden material. A string is looked at together with its key: ``{"password": "…"}`` says what it is."""
+    """A JSON value without forbidden material. A string is looked at with its key: ``{"password": "…"}`` says what it is."""
     if isinstance(value, dict):
         return {_clean(key, redactions, where): _clean(inner, redactions, where, key) for key, inner in value.items()}
     if isinstance(value, list):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from datetime import datetime  # noqa: TC003 - a field of a dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 

@@ -51,14 +51,14 @@ class Accepted:
 
 
 class _Raced(Exception):
-    """Somebody else inserted one of the ids meanwhile; what was done is rolled back and looked at again."""
+    """One of the ids is there already; what was done is rolled back and looked at again."""
 
 
 def accept_event(access: Access, draft: Draft) -> Accepted:
     """Store one event and queue its extraction, or recognise a replay (EV-12, EV-13).
 
-    Raises NotFound (scope, session or an origin out of reach), NotPermitted (scope not writable), ValidationFailed (unknown label or
-    retention class, made from itself), EventIdConflict (the id is taken by something else) and Revoked (the id was deleted).
+    Raises NotFound (scope, session or an origin out of reach), NotPermitted (scope not writable), ValidationFailed (unknown
+    label or retention class, made from itself), EventIdConflict (the id is taken by something else), Revoked (it was deleted).
     """
     (result,) = accept_events(access, [draft])
     if isinstance(result, DomainError):
@@ -69,8 +69,8 @@ def accept_event(access: Access, draft: Draft) -> Accepted:
 def accept_events(access: Access, drafts: Sequence[Draft]) -> list[Accepted | DomainError]:
     """Store many events in one transaction; one result per draft in the same order.
 
-    A draft that cannot be accepted gets its error and never fails the others; they are told apart before anything is written. An id
-    that stands twice is a replay or a conflict of its first draft. Origins may be drafts that stand earlier in the same batch.
+    A draft that cannot be accepted gets its error and never fails the others; they are told apart before anything is written.
+    An id that stands twice is a replay or a conflict of its first draft. Origins may be drafts that stand earlier in the batch.
     """
     for attempt in range(_TRIES):
         batch = _Batch(access, drafts)
@@ -112,7 +112,6 @@ class _Batch:
             return
         if look_first:
             self._recognise()
-        self._match_repeats()
         if not self.prepared:
             return
         wanted = {one.draft.retention_class or default_class(self.access) for one in self.prepared.values()}
@@ -120,6 +119,8 @@ class _Batch:
         self._build(ground, self._labels(), self._covered())
         if self.rows:
             self._write(tx)
+        elif not look_first:
+            raise _Raced  # refused; but if the id is there already, that is what has to be said
 
     def _recognise(self) -> None:
         """Replays, conflicts and ids that were deleted."""
@@ -146,19 +147,6 @@ class _Batch:
             else:
                 self.found[number] = _accepted(row, replayed=True)
 
-    def _match_repeats(self) -> None:
-        """The same id twice in one batch: the first draft that could be stored counts."""
-        first: dict[str, int] = {}
-        for number, one in list(self.prepared.items()):
-            known = first.setdefault(one.draft.event_id, number)
-            if known == number:
-                continue
-            del self.prepared[number]
-            if self.prepared[known].fingerprint == one.fingerprint:
-                self.repeats[number] = known
-            else:
-                self.found[number] = EventIdConflict()
-
     def _labels(self) -> dict[str, dict[str, str]]:
         """Canonical keys of every label in the batch, by kind."""
         found = {}
@@ -183,10 +171,15 @@ class _Batch:
         origins = {event_id for one in self.prepared.values() for event_id in one.draft.derived_from}
         parents: dict[str, UUID | DomainError] = parents_by_event_id(self.access, origins) if origins else {}
         own: dict[str, UUID] = {}
+        first: dict[str, int] = {}
         sequences = iter(ground.sequences)
         at = clock.now()
         for number, one in self.prepared.items():
             sequence = next(sequences)
+            known = first.get(one.draft.event_id)
+            if known is not None:
+                self._repeat(number, known)
+                continue
             try:
                 topics = _canonical(one.draft.topics, labels["topic"], "topics")
                 entities = _canonical(one.draft.entities, labels["entity"], "entities")
@@ -220,6 +213,7 @@ class _Batch:
             )
             self._cover(row, covers[number])
             self.rows[number] = row
+            first[one.draft.event_id] = number
             if not row.covered:
                 own[one.draft.event_id] = row.id
             self.derivations += [
@@ -227,6 +221,13 @@ class _Batch:
                 for parent in dict.fromkeys(made_from)
                 if row.erased_at is None
             ]
+
+    def _repeat(self, number: int, first: int) -> None:
+        """The same id again in one batch: the first draft that could be stored counts."""
+        if self.prepared[first].fingerprint == self.prepared[number].fingerprint:
+            self.repeats[number] = first
+        else:
+            self.found[number] = EventIdConflict()
 
     def _cover(self, row: NewEvent, revocations: frozenset[UUID]) -> None:
         """What happened before a deletion of its session, subject or namespace is only noted: no text, no job (design/05 step 6).
@@ -314,7 +315,7 @@ def happening_of(row: SourceEvent) -> Happening:
 
 
 def is_gone(row: SourceEvent, *, covered: bool) -> bool:
-    """Whether an event was erased, or accepted first and covered by a deletion later. One that arrived covered was never there."""
+    """Whether an event was erased, or accepted and covered by a deletion later. One that arrived covered was never there."""
     return row.erased_at is not None or (row.job_id is not None and (row.covered or covered))
 
 

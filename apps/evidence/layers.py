@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Sources(Layer):
     """Events the deletion covers lose their text and everything made from it; sources that stay may not bring the memory back.
 
-    An erased event keeps its row, so that its id, sent again, is known to be gone. Its derivations go: what also came from elsewhere then
-    rests on that alone.
+    An erased event keeps its row, so that its id, sent again, is known to be gone. Its derivations go: what also came from
+    elsewhere then rests on that alone.
     """
 
     key: ClassVar[str] = "sources"

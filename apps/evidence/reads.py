@@ -94,9 +94,7 @@ def readable_events(access: Access) -> QuerySet[SourceEvent]:
     return usable(SourceEvent.objects.filter(tenant_id=access.tenant_id, namespace_id__in=access.readable))
 
 
-def find_events(
-    access: Access, event_ids: Sequence[str], *, namespaces: Collection[UUID] | None = None
-) -> list[SourceEvent]:
+def find_events(access: Access, event_ids: Sequence[str], *, namespaces: Collection[UUID] | None = None) -> list[SourceEvent]:
     """The named events in the same order; from the readable namespaces unless others are given.
 
     Raises NotFound (absent and unreadable alike) and Revoked (it was there and is gone).
@@ -117,7 +115,7 @@ def parents_by_event_id(access: Access, event_ids: Collection[str]) -> dict[str,
 
 
 def material(access: Access, event: UUID) -> Material | None:
-    """What an extractor reads of an event, by primary key; None when it was erased, is covered by a deletion or is out of reach."""
+    """What an extractor reads of an event, by primary key; None when it was erased, is covered by a deletion or out of reach."""
     row = readable_events(access).filter(pk=event).first()
     if row is None:
         return None

@@ -27,7 +27,7 @@ class Extraction:
     policy_version: str
 
     def key(self, event_id: UUID, epoch: int) -> str:
-        """The key that makes one extraction of one event once per extractor version, policy version and deletion epoch (EV-14)."""
+        """The key that makes one extraction of an event once per extractor version, policy version and deletion epoch (EV-14)."""
         return f"{event_id}:{self.extractor}@{self.version}:{self.policy_version}:{epoch}"
 
 
@@ -47,7 +47,7 @@ def use_extraction(extraction: Extraction) -> None:
 
 
 def set_label_resolver(resolver: LabelResolver) -> None:
-    """``resolver(tenant_id, kind, labels)`` maps known labels to their canonical keys; what is missing is unknown (LB-01, LB-08)."""
+    """``resolver(tenant_id, kind, labels)`` maps known labels to canonical keys; what is missing is unknown (LB-01, LB-08)."""
     _registered.labels = resolver
 
 

@@ -77,8 +77,8 @@ def resolve_subject(access: Access, target: str) -> Resolved:
 def shut(tx: TenantTransaction, access: Access, target: Target) -> set[UUID]:  # noqa: ARG001 - signature of the hooks
     """Mark what the target takes along: its own events, those derived from them alone, and what a deleted memory rests on.
 
-    The reach of a session, subject or namespace needs no mark, the barrier itself speaks for it. Sources of a memory that stay, or that
-    the caller may not erase, are put under ``no_rebuild`` at once (DJ-06).
+    The reach of a session, subject or namespace needs no mark, the barrier itself speaks for it. Sources of a memory that
+    stay, or that the caller may not erase, are put under ``no_rebuild`` at once (DJ-06).
     """
     events = _events(access)
     named = directly_covered(target)

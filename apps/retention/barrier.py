@@ -1,7 +1,7 @@
 """The barrier: asking whether something is covered by an accepted deletion. Asked again inside every commit (VH-13).
 
-Two forms of the same rules: :func:`covering` for what is in hand, and :func:`covered_query` as a condition of a queryset. A test holds
-them equal.
+Two forms of the same rules: :func:`covering` for what is in hand, and :func:`covered_query` as a condition of a queryset.
+A test holds them equal.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def covered_query() -> Exists:
 def is_clearing(tenant_id: UUID, revocations: Iterable[UUID], layer: str) -> bool:
     """Whether the deletion behind one of these revocations has yet to finish a layer.
 
-    The steps are share-locked until the end of the transaction, so that what the caller adds now is still counted when the layer is
-    proved (apps/retention/erasure.py).
+    The steps are share-locked until the end of the transaction, so that what the caller adds now is still counted when the
+    layer is proved (apps/retention/erasure.py).
     """
     steps = DeletionStep.objects.filter(tenant_id=tenant_id, job__revocation_id__in=list(revocations), layer=layer)
     with connection.cursor() as cursor:  # the ORM has no FOR SHARE

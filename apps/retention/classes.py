@@ -67,7 +67,7 @@ def unknown_class(pointer: str) -> FieldError:
 
 
 def parse_classes(value: object, at: Place) -> list[ClassSpec]:
-    """Section ``retention_classes``: a list of ``{key, purpose, content_days, …, at_end}``; the built-in ones are always there."""
+    """Section ``retention_classes``: a list of ``{key, purpose, content_days, …, at_end}``; the built-in ones are always made."""
     found = {spec.key: spec for spec in _BUILT_IN}
     if value is not None:
         for number, item in enumerate(at.items(value)):
@@ -81,15 +81,11 @@ def _parse_one(item: object, at: Place) -> ClassSpec:
     given: dict[str, str | int] = {}
     for name in _PERIODS:
         if mapping.get(name) is not None:
-            given[name] = (at / name).integer(mapping[name], minimum=1)
-            if int(given[name]) > _LONGEST:
-                raise (at / name).wrong(f"must not be more than {_LONGEST}")
+            given[name] = (at / name).integer(mapping[name], minimum=1, maximum=_LONGEST)
     if mapping.get("purpose") is not None:
         given["purpose"] = (at / "purpose").text(mapping["purpose"], max_chars=400)
     if mapping.get("at_end") is not None:
-        given["at_end"] = (at / "at_end").text(mapping["at_end"], max_chars=8)
-        if given["at_end"] not in RetentionClass.AtEnd.values:
-            raise (at / "at_end").wrong("must be review, expire or erase")
+        given["at_end"] = (at / "at_end").choice(mapping["at_end"], RetentionClass.AtEnd.values)
     return ClassSpec((at / "key").text(mapping["key"], max_chars=128), given)
 
 

@@ -86,7 +86,7 @@ def request_deletion(access: Access, request: DeletionRequest) -> AcceptedDeleti
 
 
 def _known(access: Access, request: DeletionRequest) -> DeletionJob | None:
-    """The job of this request id. One that the caller may not see must not be told from a free id by who cannot see the target."""
+    """The job of this request id. Who may not see it nor the target must not learn that the id is taken."""
     job = DeletionJob.objects.filter(tenant_id=access.tenant_id, deletion_request_id=request.deletion_request_id).first()
     if job is None:
         return None

@@ -1,7 +1,7 @@
 """Working a deletion off: layer by layer, in chunks, from wherever it stopped (design/05 step 3).
 
-Everything that has to survive a kill is a column written in the transaction of the rows it speaks of: state, attempts, cursor and counts
-of each step. So the worker that comes next goes on behind the last committed chunk, and no chunk is counted twice.
+Everything that has to survive a kill is a column written in the transaction of the rows it speaks of: state, attempts, cursor
+and counts of each step. So the worker that comes next goes on behind the last committed chunk, and no chunk is counted twice.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from apps.tenants.access import Access
 
+_NO_DELETION: Final = "deletion_missing"
+
 ROUNDS: Final = 3  # how often a layer is cleared again when its own count says that something is left
 PATIENCE: Final = timedelta(seconds=30)  # then other jobs get their turn
 
@@ -57,19 +59,16 @@ class NotCleared(Exception):
 def work_off(access: Access, deletion_id: UUID, lease: Lease) -> bool:
     """Go on with a deletion; True when it is completed, False when there is more to do later (DJ-13..22).
 
-    A layer that fails puts step and job into ``retry_wait``, on the last attempt into ``failed_requires_action``, and raises what it
-    raised. Raises GiveUp for a deletion that does not exist, LeaseLost when another worker has taken over.
+    A layer that fails puts step and job into ``retry_wait``, on the last attempt into ``failed_requires_action``, and raises
+    what it raised. Raises GiveUp for a deletion that does not exist, LeaseLost when another worker has taken over.
     """
     until = clock.monotonic() + PATIENCE.total_seconds()
     target = _begin(access, deletion_id, lease)
     if target is None:
         return True
     for step_id, key in _open_steps(access, deletion_id):
-        layer = layer_named(key)
         try:
-            if layer is None:
-                raise GiveUp("layer_" + key + "_missing")
-            if not _clear(access, target, layer, step_id, lease, until):
+            if not _clear(access, target, _layer(key), step_id, lease, until):
                 return False
         except LeaseLost:
             raise
@@ -78,6 +77,15 @@ def work_off(access: Access, deletion_id: UUID, lease: Lease) -> bool:
             raise
     _complete(access, deletion_id, lease)
     return True
+
+
+def _layer(key: str) -> Layer:
+    """Raises GiveUp for a layer whose app is not installed any more: its rows may still be there."""
+    found = layer_named(key)
+    if found is None:
+        code = f"layer_missing.{key}"
+        raise GiveUp(code)
+    return found
 
 
 def _begin(access: Access, deletion_id: UUID, lease: Lease) -> Target | None:
@@ -90,7 +98,7 @@ def _begin(access: Access, deletion_id: UUID, lease: Lease) -> Target | None:
             .first()
         )
         if job is None:
-            raise GiveUp("deletion_missing")
+            raise GiveUp(_NO_DELETION)
         if job.state == State.COMPLETED:
             return None
         if job.state != State.RUNNING:

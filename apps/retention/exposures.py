@@ -1,7 +1,7 @@
 """What was given out before it was deleted (RY-06).
 
-Traces live two floors up and are themselves cleared by the deletion, so their answer is asked for through a finder and written down
-just before that layer runs.
+Traces live two floors up and are themselves cleared by the deletion, so their answer is asked for through a finder and
+written down just before that layer runs.
 """
 
 from __future__ import annotations

@@ -119,7 +119,8 @@ def read_deletion(access: Access, job_id: str) -> DeletionView:
 
 def _status(job: DeletionJob) -> str:
     """The job's state; one whose work has ended as a dead letter (the worker itself died each time) waits for somebody."""
-    if job.state in _MOVING and ProcessingJob.objects.filter(tenant_id=job.tenant_id, pk=job.job_id, state__in=_GIVEN_UP).exists():
+    work = ProcessingJob.objects.filter(tenant_id=job.tenant_id, pk=job.job_id, state__in=_GIVEN_UP)
+    if job.state in _MOVING and work.exists():
         return DeletionJob.State.FAILED_REQUIRES_ACTION
     return job.state
 

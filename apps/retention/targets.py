@@ -117,7 +117,7 @@ def known_namespaces(access: Access) -> list[NamespaceGrant]:
 
 
 def resolve_namespace(access: Access, target: str) -> Resolved:
-    """``<scope>/<scope id>`` of a namespace within reach, such as ``user/alice`` or ``project/demo`` (project keys are folded)."""
+    """``<scope>/<scope id>`` of a namespace within reach, such as ``user/alice`` or ``project/demo`` (project keys folded)."""
     scope, _, scope_id = target.partition("/")
     if scope not in Scope.values or not scope_id:
         raise NotFound

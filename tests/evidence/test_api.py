@@ -111,7 +111,14 @@ def test_a_batch_has_one_to_five_hundred_items(world, events):
 
 @pytest.mark.parametrize(
     ("state", "shown"),
-    [("queued", "accepted"), ("running", "extracting"), ("retry_wait", "retry_wait"), ("done", "extracted"), ("dead", "dead"), ("discarded", "dead")],
+    [
+        ("queued", "accepted"),
+        ("running", "extracting"),
+        ("retry_wait", "retry_wait"),
+        ("done", "extracted"),
+        ("dead", "dead"),
+        ("discarded", "dead"),
+    ],
 )
 def test_processing_follows_the_newest_extraction(world, state, shown):
     world.alice.post("/memory-events", body(event_id="e-1"))
@@ -163,6 +170,10 @@ def test_keys_in_another_order_and_more_white_space_are_a_replay(world):
     other = sent | {"metadata": {"a": {"c": [1, 2], "b": 1}}}
     raw = json.dumps(dict(reversed(other.items())), indent=3)
     answer = world.alice.client.generic(
-        "POST", "/api/v1/memory-events", raw, content_type="application/json", headers={"Authorization": f"Bearer {world.alice.token}"}
+        "POST",
+        "/api/v1/memory-events",
+        raw,
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {world.alice.token}"},
     )
     assert answer.status_code == 200, answer.content

@@ -54,9 +54,18 @@ def test_the_same_again_is_a_replay_and_writes_nothing(world):
     sent = draft(event_id="e-1", topics=("field_test",), metadata={"b": 1, "a": 2.0})
     first = accept_event(alice, sent)
     again = accept_event(alice, draft(event_id="e-1", topics=("field_test",), metadata={"a": 2, "b": 1}))
-    assert again.replayed and (again.sequence, again.job_id, again.ingested_at) == (first.sequence, first.job_id, first.ingested_at)
+    assert again.replayed and (again.sequence, again.job_id, again.ingested_at) == (
+        first.sequence,
+        first.job_id,
+        first.ingested_at,
+    )
     with world.inside():
-        assert (SourceEvent.objects.count(), Content.objects.count(), ProcessingJob.objects.count(), Outbox.objects.count()) == (1, 2, 1, 1)
+        assert (SourceEvent.objects.count(), Content.objects.count(), ProcessingJob.objects.count(), Outbox.objects.count()) == (
+            1,
+            2,
+            1,
+            1,
+        )
 
 
 @pytest.mark.requirement("EV-12")
@@ -95,7 +104,8 @@ def test_two_tenants_have_their_own_ids(world, elsewhere):
 
 @pytest.mark.requirement("ID-02", "ID-14")
 @pytest.mark.parametrize(
-    ("scope", "scope_id"), [("user", "bob"), ("user", "nobody"), ("project", "lighthouse"), ("project", None), ("organization", "basin")]
+    ("scope", "scope_id"),
+    [("user", "bob"), ("user", "nobody"), ("project", "lighthouse"), ("project", None), ("organization", "basin")],
 )
 def test_a_scope_out_of_reach_is_not_found(world, elsewhere, scope, scope_id):
     with pytest.raises(NotFound):
@@ -165,7 +175,9 @@ def test_an_unknown_label_names_its_place(world):
 
 
 def test_labels_are_kept_canonical(world):
-    accept_event(world.access("alice"), draft(event_id="e-1", topics=("field_test", "field_test"), entities=("observatory_captain",)))
+    accept_event(
+        world.access("alice"), draft(event_id="e-1", topics=("field_test", "field_test"), entities=("observatory_captain",))
+    )
     row = stored(world, "e-1")
     assert (row.topics, row.entities) == (["field_test"], ["observatory_captain"])
 

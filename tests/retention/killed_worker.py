@@ -4,23 +4,26 @@ A point is ``function:when:number``: the number-th call of a function of apps/re
 ``clear:inside:number`` inside the transaction of a chunk, when its rows are deleted but not committed.
 """
 
+# ruff: noqa: E402 - Django is set up before its models are imported
+
 import os
 import signal
 import sys
+from pathlib import Path
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
-sys.path.insert(0, os.getcwd())
+sys.path.insert(0, str(Path.cwd()))
 
-import django  # noqa: E402
+import django
 
 django.setup()
 
-from django.conf import settings  # noqa: E402
-from django.db import connections  # noqa: E402
+from django.conf import settings
+from django.db import connections
 
-from apps.evidence import layers as evidence_layers  # noqa: E402
-from apps.jobs.runner import drain  # noqa: E402
-from apps.retention import erasure, layers  # noqa: E402
+from apps.evidence import layers as evidence_layers
+from apps.jobs.runner import drain
+from apps.retention import erasure, layers
 
 
 def die():

@@ -39,7 +39,11 @@ def epoch(world, scope="user", scope_id="alice"):
 
 def count(world):
     with world.inside():
-        return DeletionJob.objects.count(), Revocation.objects.count(), sum(Namespace.objects.values_list("deletion_epoch", flat=True))
+        return (
+            DeletionJob.objects.count(),
+            Revocation.objects.count(),
+            sum(Namespace.objects.values_list("deletion_epoch", flat=True)),
+        )
 
 
 @pytest.mark.requirement("DJ-01", "DJ-02", "DJ-16", "AI-07")
@@ -90,7 +94,9 @@ def test_the_same_request_is_the_same_job_and_one_epoch_step(world):
 
 
 @pytest.mark.requirement("DJ-12")
-@pytest.mark.parametrize("other", [{"cover_sources": True}, {"suppress_future": True}, {"target": "e-2"}, {"kind": "session", "target": "s-1"}])
+@pytest.mark.parametrize(
+    "other", [{"cover_sources": True}, {"suppress_future": True}, {"target": "e-2"}, {"kind": "session", "target": "s-1"}]
+)
 def test_a_used_request_id_with_anything_else_is_a_conflict(world, other):
     alice = world.access("alice")
     accept_event(alice, draft(event_id="e-1"))
@@ -265,7 +271,10 @@ def test_what_was_made_from_an_event_alone_goes_with_it(world):
 
 def test_what_another_subject_made_from_a_session_alone_goes_too(world):
     accept_event(world.access("alice"), draft(event_id="a-1", scope="project", scope_id="kiosk"))
-    accept_event(world.access("bob", session="s-bob"), draft("a summary", event_id="b-1", scope="project", scope_id="kiosk", derived_from=("a-1",)))
+    accept_event(
+        world.access("bob", session="s-bob"),
+        draft("a summary", event_id="b-1", scope="project", scope_id="kiosk", derived_from=("a-1",)),
+    )
     request_deletion(world.access("alice"), request("session", "s-1"))
     with pytest.raises(Revoked):
         find_events(world.access("bob"), ["b-1"])
@@ -295,7 +304,12 @@ def test_an_empty_or_ambiguous_target_does_nothing(world, target):
 
 def test_asking_and_looking_over_http(world):
     accept_event(world.access("alice"), draft(event_id="e-1"))
-    sent = {"deletion_request_id": "d-1", "target": {"kind": "event", "id": "e-1"}, "cover_sources": True, "reason": "no longer wanted"}
+    sent = {
+        "deletion_request_id": "d-1",
+        "target": {"kind": "event", "id": "e-1"},
+        "cover_sources": True,
+        "reason": "no longer wanted",
+    }
     first, again = world.alice.post("/memory-deletions", sent), world.alice.post("/memory-deletions", sent)
     assert (first.status_code, again.status_code) == (202, 200), first.content
     assert again.json() == first.json() | {"replayed": True}
@@ -304,9 +318,17 @@ def test_asking_and_looking_over_http(world):
         "job_id", "deletion_request_id", "target", "status", "deletion_epoch", "accepted_at", "started_at", "completed_at", "layers",
         "remaining_copies", "exposures", "certificate_url",
     }  # fmt: skip
-    assert set(job["layers"][0]) == {"layer", "status", "found", "cleared", "remaining", "attempts", "checkpoint", "verified_at", "detail"}
+    assert set(job["layers"][0]) == {
+        "layer",
+        "status",
+        "found",
+        "cleared",
+        "remaining",
+        "attempts",
+        "checkpoint",
+        "verified_at",
+        "detail",
+    }
     problem(world.caller("alice", operations=("events:write",)).post("/memory-deletions", sent), 403, "operation_not_granted")
     gone = problem(world.alice.get("/memory-events/e-1"), 410, "revoked")
     assert gone["deletion_job_id"] == first.json()["job_id"]
-
-

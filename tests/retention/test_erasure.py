@@ -186,6 +186,7 @@ def drain_all(world):
 class Fragile(Layer):
     key = "versions"
     left = 0
+    text = "a message with private text"
 
     def discover(self, target):
         return 1
@@ -193,7 +194,7 @@ class Fragile(Layer):
     def clear(self, target, cursor):
         if self.left > 0:
             type(self).left -= 1
-            raise ConnectionError("a message with private text")
+            raise ConnectionError(self.text)
         return Cleared(1, None)
 
     def verify(self, target):
@@ -302,7 +303,9 @@ def test_a_killed_worker_is_followed_by_one_that_goes_on_behind_its_last_commit(
     job_id = erase(alice, "session", "s-1", reason="because")
     script = Path(__file__).with_name("killed_worker.py")
     database = connection.settings_dict["NAME"]
-    killed = subprocess.run([sys.executable, str(script), database, point], capture_output=True, text=True, timeout=120, check=False)
+    killed = subprocess.run(
+        [sys.executable, str(script), database, point], capture_output=True, text=True, timeout=120, check=False
+    )
     assert killed.returncode == -9, killed.stderr
     monkeypatch.setattr(evidence_layers, "CHUNK", 2)
     drain_all(world)

@@ -14,7 +14,7 @@ class TargetIn(Body):
     kind: TargetKind = choice(TargetKind, help="What kind of thing is to be deleted.")
     id: str = identifier(
         max_chars=LONGEST_TARGET,
-        help="Public id of a memory, a caller's own id of an event or session, a subject's key, or scope/scope_id of a namespace.",
+        help="Public id of a memory, own id of an event or session, key of a subject, or scope/scope_id of a namespace.",
     )
 
 
