@@ -14,12 +14,14 @@ from django.db import Error as DatabaseError
 from django.db import connection
 
 from apps.core import clock
+from apps.core.api import rate_limit
 from apps.core.isolation import system_context
 from apps.jobs import doorbell, heartbeats
 from apps.jobs.look import look
 from apps.jobs.models import Outbox, ProcessingJob, WorkerHeartbeat
 from apps.jobs.runs import error_code
 from apps.jobs.states import State
+from apps.tenants import idempotency
 
 if TYPE_CHECKING:
     import threading
@@ -34,10 +36,13 @@ _TIDIED_AT_ONCE = 2000
 KEPT_DONE = timedelta(days=30)  # finished jobs; that there is no row any more means the same as done
 KEPT_DELIVERED = timedelta(days=7)
 KEPT_HEARTBEAT = timedelta(days=1)
+KEPT_IDLE = timedelta(days=1)  # counts of credentials that send nothing
 
 
 def tidy() -> int:
-    """Remove finished jobs, delivered messages and old signs of life; at most a few thousand rows of each. Returns how many."""
+    """Remove finished jobs, delivered messages, old signs of life, remembered answers and counts; at most a few thousand rows
+    of each. Returns how many.
+    """
     now = clock.now()
     removed = 0
     with system_context():
@@ -48,7 +53,7 @@ def tidy() -> int:
         ):
             few = rows.values_list("pk", flat=True)[:_TIDIED_AT_ONCE]
             removed += rows.model.objects.filter(pk__in=list(few)).delete()[0]
-    return removed
+    return removed + idempotency.forget_expired(now) + rate_limit.forget_idle(now - KEPT_IDLE)
 
 
 def run_worker(stop: threading.Event) -> None:
