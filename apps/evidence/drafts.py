@@ -154,7 +154,8 @@ def _clean(value: Any, redactions: list[dict[str, str | int]], where: str = "met
     findings = [one for one in find_forbidden(before + value) if one.end > len(before)]
     if not findings:
         return value
-    parts, done = [], 0
+    parts: list[str] = []
+    done = 0
     for one in findings:
         start = max(one.start - len(before), done)
         parts += (value[done:start], marker(one.kind))

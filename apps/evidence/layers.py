@@ -62,7 +62,8 @@ class Sources(Layer):
             )
             left = int(cursor.fetchone()[0])
         left += Derivation.objects.filter(Q(child__in=names) | Q(parent__in=names), tenant_id=target.tenant_id).count()
-        left += Content.objects.filter(tenant_id=target.tenant_id, id=target.reason_content_id).count()
+        if target.reason_content_id is not None:
+            left += Content.objects.filter(tenant_id=target.tenant_id, id=target.reason_content_id).count()
         if target.fact_digest is not None:
             left += restricted_events(target).exclude(no_rebuild__contains=[target.fact_digest]).count()
         return left

@@ -43,19 +43,15 @@ def resolve_session(access: Access, target: str) -> Resolved:
 
     Another subject's session of the same name is not found, and not touched.
     """
-    own = _own_namespace(access)
-    events = _events(access).filter(session_id=target, subject_id=own.subject_id)
-    spaces = set(events.values_list("namespace_id", flat=True))
-    known = (
-        target == access.session_id
-        or spaces
-        or Delegation.objects.filter(tenant_id=access.tenant_id, session_id=target, subject_id=own.subject_id).exists()
-    )
-    if not known:
+    subject = access.subject_id
+    if subject is None:
+        raise NotFound  # who speaks for nobody has no session
+    own = Namespace.objects.get(tenant_id=access.tenant_id, scope=Scope.USER, subject_id=subject).id
+    spaces = set(_events(access).filter(session_id=target, subject_id=subject).values_list("namespace_id", flat=True))
+    lent = Delegation.objects.filter(tenant_id=access.tenant_id, session_id=target, subject_id=subject)
+    if target != access.session_id and not spaces and not lent.exists():
         raise NotFound
-    return Resolved(
-        target_id=target, public_id=target, namespaces=(own.id, *sorted(spaces - {own.id})), subject_id=own.subject_id
-    )
+    return Resolved(target_id=target, public_id=target, namespaces=(own, *sorted(spaces - {own})), subject_id=subject)
 
 
 def resolve_subject(access: Access, target: str) -> Resolved:
@@ -119,11 +115,3 @@ def _may_erase(access: Access, event: SourceEvent) -> bool:
     if grant is None:
         return False
     return may_erase(access, grant) or (event.subject_id is not None and event.subject_id == access.subject_id)
-
-
-def _own_namespace(access: Access) -> Namespace:
-    """The user namespace of the caller's subject. Raises NotFound: who speaks for nobody has no session."""
-    found = Namespace.objects.filter(tenant_id=access.tenant_id, scope=Scope.USER, subject_id=access.subject_id).first()
-    if access.subject_id is None or found is None:
-        raise NotFound
-    return found

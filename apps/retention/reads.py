@@ -13,7 +13,7 @@ from apps.core.ids import parse_public_id, public_id
 from apps.jobs.models import ProcessingJob
 from apps.retention.exposures import find_exposures
 from apps.retention.layers import layer_named
-from apps.retention.models import DeletionJob, DeletionStep
+from apps.retention.models import DeletionJob, DeletionStep, Exposure
 from apps.retention.targets import target_of
 from apps.tenants.models import Role
 from apps.tenants.transactions import tenant_transaction
@@ -119,8 +119,8 @@ def read_deletion(access: Access, job_id: str) -> DeletionView:
 
 def _status(job: DeletionJob) -> str:
     """The job's state; one whose work has ended as a dead letter (the worker itself died each time) waits for somebody."""
-    work = ProcessingJob.objects.filter(tenant_id=job.tenant_id, pk=job.job_id, state__in=_GIVEN_UP)
-    if job.state in _MOVING and work.exists():
+    given_up = ProcessingJob.objects.filter(tenant_id=job.tenant_id, state__in=_GIVEN_UP)
+    if job.state in _MOVING and job.job_id is not None and given_up.filter(pk=job.job_id).exists():
         return DeletionJob.State.FAILED_REQUIRES_ACTION
     return job.state
 
@@ -157,7 +157,8 @@ def _copies(job: DeletionJob, steps: list[DeletionStep]) -> list[CopyView]:
 
 def _exposures(job: DeletionJob) -> list[ExposureView]:
     """Those written down, and what the traces say while they have not been cleared."""
-    found = {row.trace_id: ExposureView(public_id("trc", row.trace_id), row.agent, row.at) for row in job.exposures.all()}
+    recorded = Exposure.objects.filter(tenant_id=job.tenant_id, job=job)
+    found = {row.trace_id: ExposureView(public_id("trc", row.trace_id), row.agent, row.at) for row in recorded}
     for row in find_exposures(job.tenant_id, job.target_ids):
         found.setdefault(row.trace_id, ExposureView(public_id("trc", row.trace_id), row.agent, row.at))
     return sorted(found.values(), key=lambda one: (one.at, one.trace_id), reverse=True)[:MOST_EXPOSURES]
