@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Kind = Literal["topic", "entity"]
 
 _KEY_CHARS = 128
-_SECTIONS: tuple[tuple[str, Kind], ...] = (("topics", "topic"), ("entities", "entity"))
+SECTIONS: tuple[tuple[str, Kind], ...] = (("topics", "topic"), ("entities", "entity"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def canonical_labels(tenant_id: UUID, kind: Kind, labels: frozenset[str]) -> Map
 def require_known(tenant_id: UUID, topics: Sequence[str], entities: Sequence[str]) -> None:
     """Raise ValidationFailed naming field, place and label of everything that is no canonical key (LB-04, LB-05)."""
     errors = []
-    for (field, kind), labels in zip(_SECTIONS, (topics, entities), strict=True):
+    for (field, kind), labels in zip(SECTIONS, (topics, entities), strict=True):
         if labels:
             known = canonical_labels(tenant_id, kind, frozenset(labels))
             errors += [
@@ -72,7 +72,7 @@ def require_known(tenant_id: UUID, topics: Sequence[str], entities: Sequence[str
 
 def vocabulary(tenant_id: UUID) -> dict[str, dict[str, str]]:
     """Every spelling that a question may use, by kind: folded key or alias → canonical key."""
-    found: dict[str, dict[str, str]] = {kind: {} for _, kind in _SECTIONS}
+    found: dict[str, dict[str, str]] = {kind: {} for _, kind in SECTIONS}
     rows = Label.objects.filter(tenant_id=tenant_id).values_list("kind", "key", "aliases")
     for kind, key, aliases in rows:
         found[kind].update(dict.fromkeys(aliases, key))
@@ -96,9 +96,9 @@ def parse_labels(value: object, at: Place) -> list[LabelSpec]:
     """Section ``labels``: ``{topics: {key: {aliases: […]}}, entities: {…}}``. An alias has one meaning in its kind (LB-14)."""
     if value is None:
         return []
-    found = at.mapping(value, optional=[name for name, _ in _SECTIONS])
+    found = at.mapping(value, optional=[name for name, _ in SECTIONS])
     specs = []
-    for section, kind in _SECTIONS:
+    for section, kind in SECTIONS:
         if found.get(section) is not None:
             specs += _parse_kind(found[section], kind, at / section)
     return specs
