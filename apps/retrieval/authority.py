@@ -122,7 +122,9 @@ def _companions(access: Access, context: QueryContext, rows: list[_Row], edges: 
 
 
 def _predecessors(access: Access, rows: list[_Row]) -> list[_Row]:
-    decisions = {row.version.id: row for row in rows if row.memory.memory_type == MemoryType.DECISION and row.version.version > 1}
+    decisions = {
+        row.version.id: row for row in rows if row.memory.memory_type == MemoryType.DECISION and row.memory.last_version > 1
+    }
     if not decisions:
         return []
     before = timeline.direct_predecessors(access.tenant_id, [row.version for row in decisions.values()])
