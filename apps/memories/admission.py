@@ -96,14 +96,15 @@ def _future_value(proposal: Proposal, known: Known, notes: _Notes) -> None:  # n
 
 
 def _traceable_source(proposal: Proposal, known: Known, notes: _Notes) -> None:
-    if known.source_fault is not None and known.source_fault is not Reason.REVOKED:  # the barrier speaks later
-        notes.refused.append(known.source_fault)
+    # Only the subject's own explicit word stands without a source (CA-16, VH-04).
+    own_word = proposal.epistemic_status is EpistemicStatus.EXPLICIT and known.scope == Scope.USER
+    if known.source_fault is not None:
+        if known.source_fault is not Reason.REVOKED:  # the barrier speaks later
+            notes.refused.append(known.source_fault)
+    elif not known.has_source and not own_word:
+        notes.refused.append(Reason.NO_SOURCE)
     elif Reason.UNTRUSTED_INSTRUCTION in proposal.marks:
         notes.refused.append(Reason.UNTRUSTED_INSTRUCTION)
-    elif not known.has_source and known.source_fault is None:
-        # Only the subject's own explicit word stands without a source (CA-16, VH-04).
-        if proposal.epistemic_status is not EpistemicStatus.EXPLICIT or known.scope != Scope.USER:
-            notes.refused.append(Reason.NO_SOURCE)
 
 
 def _fact_or_inference(proposal: Proposal, known: Known, notes: _Notes) -> None:  # noqa: ARG001

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -385,3 +386,36 @@ def test_any_text_from_anywhere_gives_lawful_proposals(text, source_type):
         assert one.valid_to is None or (one.valid_from is not None and one.valid_to > one.valid_from)
         if source_type not in {"user_message", "decision_log"}:
             assert one.epistemic_status != "explicit"
+
+
+HOSTILE_UNITS = [
+    "刚", "刚刚已", "都", "也", "我", "以后都", "迁移完", "完成了", "请", "第1", "、", "的", "I ", "really ", "a ", "now ", "please ", "and i ", ", ", "not ",
+    "only ", "may be ", "decided to ", "no more than ", "1 ", "“", "'a ", "- ", "if ", "c++ ", "tea over ", "因为", "只能用", "可能是",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("start", ["", "I prefer ", "我", "we decided to ", "我们", "以后", "The a "])
+@pytest.mark.parametrize("unit", HOSTILE_UNITS)
+def test_no_sentence_runs_away(unit, start):
+    """Ten times the length of a sentence costs at most a hundred times the processor time: nothing in the patterns doubles."""
+
+    def cost(size: int) -> float:
+        text = (start + unit * size)[:size]
+        best = float("inf")
+        for _ in range(3):
+            begun = time.process_time()
+            extract(text)
+            best = min(best, time.process_time() - begun)
+        return best
+
+    assert cost(390) < 100 * max(cost(39), 0.0003)
+
+
+def test_many_sentences_cost_linear_time():
+    def cost(size: int) -> float:
+        text = "Tra la la. 天气很好。 I went home; you too?\n" * size
+        begun = time.process_time()
+        extract(text)
+        return time.process_time() - begun
+
+    assert cost(1200) < 10 * max(cost(300), 0.001)

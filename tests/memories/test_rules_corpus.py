@@ -1,8 +1,8 @@
 """Precision and recall of the rules on the labelled corpus (issue of the extractor: precision ≥ 0.95, recall ≥ 0.80 on the held part).
 
 Every line of `corpus/*.jsonl` is one sentence with the type that must come of it (null: nothing may), the key where it is a known
-concept, and the mark where it must be refused. Lines with `held` were never looked at while the rules were written; a third, chosen by
-the hash of the sentence. `pytest -s` prints the report.
+concept, and the mark where it must be refused. Lines with `held` were written after the rules and never used to change them; whoever
+changes a rule because of one writes another. `pytest -s` prints the report.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def test_the_corpus_is_large_and_half_of_it_gives_nothing(language):
     assert 0.4 <= sum(line["type"] is None for line in known) / len(known) <= 0.6
     types = {line["type"] for line in known}
     assert types == {None, "preference", "fact", "decision", "progress", "goal", "constraint", "state", "finding"}
-    assert 0.25 <= sum("held" in line for line in known) / len(known) <= 0.45
+    assert sum("held" in line for line in known) >= 100
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
