@@ -280,7 +280,7 @@ EN_STEP = re.compile(
 )
 EN_ORDINAL = re.compile(
     rf"(?i)\b(?:the )?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|next|\d+(?:st|nd"
-    rf"|rd|th))\s(?P<unit>{_EN_UNIT})"
+    rf"|rd|th))\s(?:{NUMBER}\s)?(?P<unit>{_EN_UNIT})s?"
     r"(?:\s(?:of|in|from)\s(?P<whole>.+))?"
 )
 ZH_STEP = re.compile(rf"(?:《?(?P<whole>[^第》，,]{{1,30}}?)》?的?)?第?\s?{NUMBER}\s?(?:个\s?)?(?P<unit>{_ZH_UNIT})")
@@ -291,7 +291,7 @@ def progress_key(thing: str) -> str:
     step = EN_STEP.search(thing) or EN_ORDINAL.search(thing) or ZH_STEP.search(thing)
     if step is None:
         return fact_key("progress", thing)
-    whole = (step["whole"] or "").strip(" 的")
+    whole = (step["whole"] or "").strip(" 的前后第这那头")
     return fact_key("progress", whole) if whole else f"progress.{_UNITS[step['unit'].lower()]}"
 
 

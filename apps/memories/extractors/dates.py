@@ -35,7 +35,7 @@ DATE = (
     rf"|th)?,?\s\d{{4}}|(?:{_MONTH})\.?\s\d{{4}})"
 )
 _LAST_YEAR = 9999
-_NUMERIC = re.compile(r"(\d{4})\D{1,3}(\d{1,2})(?:\D{1,3}(\d{1,2}))?\D?$")
+_NUMERIC = re.compile(r"(\d{4})\D{1,3}(\d{1,2})(?:\D{1,3}(\d{1,2}))?\D{0,2}$")
 _DAY_FIRST = re.compile(rf"(\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?({_MONTH})\.?,?\s(\d{{4}})$", re.IGNORECASE)
 _MONTH_FIRST = re.compile(rf"({_MONTH})\.?(?:\s(\d{{1,2}})(?:st|nd|rd|th)?,?)?\s(\d{{4}})$", re.IGNORECASE)
 

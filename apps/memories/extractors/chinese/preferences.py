@@ -59,10 +59,11 @@ _STABLE = verbose(
 )
 _NOT_STABLE = verbose(
     r"以后(?:再|还|会|我|我们|你会|他|想|可以|可能|有机会|有空|有时间|的|怎么|要是|就知道)|从那以后|三天以后"
-    r"|[年月周天]以后|你(?:总是|每次|永远|一直|老是)|以后(?:也许|可能|肯定|一定会)|默认值|默认情况|永远爱|总是(?:忘"
+    r"|[年月周天]以后|(?<!请)(?<!希望)你(?:总是|每次|永远|一直|老是)|以后(?:也许|可能|肯定|一定会)|默认值|默认情况"
+    r"|永远爱|总是(?:忘"
     r"|觉得|这样|失败|出错|很)"
 )
-_WILL = r"""(?:请|你|以后|今后|往后|从现在(?:开始|起)|从今(?:天|以后)(?:起|开始)?|从今往后|默认|一律|始终|总是|每次|永远
+_WILL = r"""(?:请|你|以后|今后|往后|从现在(?:开始|起)|从今(?:天|以后)(?:起|开始)?|从今往后|默认|一律|始终|一直|总是|每次|永远
     |都|就|统一|要|应该|需要|能|可以|直接|我希望|希望|麻烦|无论[^，,]{1,12}|[跟和给对与]我|的|语言|尽量|也|[，,、：:\s])*+"""
 # "from now on, before you book anything": only behind a word that makes it last.
 _OCCASION = (
@@ -73,7 +74,7 @@ _TOLD = verbose(
     rf"""^(?:{_OCCASION})?{_WILL}
         (?P<verb> 不要 | 别 | 不用 | 禁用 | 使用 | 用 | 以(?!后|前|上|下|来|及|为) | 写 | 说 | 讲 | 给出 | 给 | 叫我 | 称呼我
             | 喊我 | 保持 | 先 | 回答 | 回复 | 答复 | 输出 | 改成 | 改为 | 设为 | 换成 | 附上 | 加上 | 带上 | 列出 | 翻译
-            | 解释 | 总结 | 简短 | 简洁 | 详细 | 按 | 把 | 避免 | 提醒 | 假设 | 引用 | 注明 | 标注 ) (?P<rest>.*)"""
+            | 解释 | 总结 | 简短 | 简洁 | 详细 | 按 | 把 | 避免 | 提醒 | 假设 | 引用 | 注明 | 标注 | 放在? ) (?P<rest>.*)"""
 )
 _LIKING = verbose(
     r"^我(?:个人|一般|通常|平时|还是|都|一直|一向|比较|最|更|更加|特别|非常|很|挺|真的|其实|也|从来|现在|蛮|超级?|尤其"
@@ -90,13 +91,21 @@ _COMMENT = verbose(
     r"[，,]\s?(?:但是?|不过|可是|因为|由于|这|那|它|让|尤其|特别|往往|经常|像|比如|例如|如|也|还|每|感觉|觉得|所以|真的"
     r"|非常)|因为|尤其是|[。！;；]"
 )
+_HOBBY = verbose(
+    r"^我(?:的(?:爱好|兴趣|业余爱好|最爱|偏好)(?:是|包括|有)(?P<what>(?!你|这|那|什么).+)|对(?P<interest>(?!你|他|她"
+    r"|这|那)[\u4e00-\u9fffA-Za-z、 ]{1,16}?)(?:很|非常|特别|比较|挺|最)?(?:感兴趣|着迷|有兴趣))[。.!！]?$"
+)
+_FAVOURITE_LAST = verbose(
+    r"^(?!这|那|你|他|她)(?P<value>[\u4e00-\u9fffA-Za-z《》]{1,16}?)是我最(?:喜欢|爱"
+    r"|喜爱)的(?P<what>[\u4e00-\u9fffA-Za-z]{1,12}?)[。.!！]?$"
+)
 _FAVOURITE = verbose(
     r"^我(?:个人)?最(?:喜欢|喜爱|爱|爱吃|爱喝|爱看|喜欢吃|喜欢喝|喜欢看)的?(?P<what>[\u4e00-\u9fffA-Za-z ]{1,12}?)(?:就"
     r"|一直|还|当然|应该)?是(?P<value>(?!你|这|那|他|她|什么|哪).+)"
 )
 
 
-def reply_preference(sentence: Sentence) -> Reading | None:
+def reply_preference(sentence: Sentence) -> Reading | None:  # noqa: PLR0911 - one return per reason to say nothing
     """How to answer from now on (CA-11). Without a word that makes it last it may be for this task only: nothing."""
     masked = simplified(sentence.masked)
     if not _STABLE.search(masked) or _NOT_STABLE.search(masked):
@@ -106,39 +115,33 @@ def reply_preference(sentence: Sentence) -> Reading | None:
         return None
     verb, rest = told["verb"], told["rest"].strip("。.!！ ")
     if verb in ("叫我", "称呼我", "喊我"):
-        return (
-            Reading(memory_type="preference", key="name.preferred", belongs_to=SUBJECT)
-            if rest and not re.match(r"起床|吃饭|一声|来|去", rest)
-            else None
-        )
-    if re.match(rf"(?i)\s?(?:{LANGUAGE})", rest) and verb in (
-        "用",
-        "使用",
-        "以",
-        "说",
-        "讲",
-        "写",
-        "改成",
-        "改为",
-        "设为",
-        "换成",
-    ):
+        named = rest and not re.match(r"起床|吃饭|一声|来|去", rest)
+        return Reading(memory_type="preference", key="name.preferred", belongs_to=SUBJECT) if named else None
+    if _IN_LANGUAGE.match(rest) and verb in _SPEAKING:
         return Reading(memory_type="preference", key=REPLY_LANGUAGE, belongs_to=SUBJECT)
     style = reply_style(f"{verb}{rest}")
+    if style is None and verb in ("不要", "别") and not _NOT_ONLY_EVER.search(masked):
+        return None  # "never give up" is addressed to nobody
     if style is None and (len(rest) < 2 or _DEEDS.search(rest) or verb in ("说", "讲", "给", "解释", "假设")):  # noqa: PLR2004
         return None
     return Reading(memory_type="preference", key=style or fact_key("preference", f"{verb}{rest}"), belongs_to=SUBJECT)
 
 
+_IN_LANGUAGE = verbose(rf"\s?(?:{LANGUAGE})")
+_SPEAKING = frozenset(("用", "使用", "以", "说", "讲", "写", "改成", "改为", "设为", "换成"))
+_NOT_ONLY_EVER = verbose(r"以后|今后|往后|从现在|从今|默认|一律|每次|统一")
 _DEEDS = verbose(r"部署|提交|推送|删除|合并|发布|重启|安装|升级|覆盖|迟到|生气|担心|来了|去了|联系|再见|回来|结婚|后悔")
 
 
 def liking(sentence: Sentence) -> Reading | None:
     """我喜欢…, 我不喜欢…, 我最喜欢的…是…: about the speaker and lasting, never about this one thing here."""
     masked = simplified(sentence.masked)
-    favourite = _FAVOURITE.match(masked)
+    favourite = _FAVOURITE.match(masked) or _FAVOURITE_LAST.match(masked)
     if favourite is not None:
         return Reading(memory_type="preference", key=fact_key("preference.favourite", favourite["what"]), belongs_to=SUBJECT)
+    hobby = _HOBBY.match(masked)
+    if hobby is not None:
+        return Reading(memory_type="preference", key=preference_key(hobby["what"] or hobby["interest"]), belongs_to=SUBJECT)
     match = _LIKING.match(masked)
     if match is None or _NOT_A_LIKING.search(match["liked"].strip()) or (match["verb"] == "爱" and len(match["liked"]) < 2):  # noqa: PLR2004
         return None

@@ -26,14 +26,23 @@ _DONE = verbose(
     r"(?P<verb>(?:学|看|读|做|写|复习|听|练|刷|上|跑|搞|弄|修|改|整理|翻译|迁移|背|考|测|实现|开发|重构|阅读"
     r"|学习)完(?:成)?|完成|搞定|通过|提交|发布|上线)了?\s?(?P<what>.+?)(?:了)?[。.!！~～]*$"
 )
+_HAS_DONE = verbose(
+    r"^(?:我们?|团队|项目组)?(?:今天|昨天|已经|终于|刚|刚刚)*+把(?P<what>.{2,24}?)(?:学|看|读|做|写|改|搭|跑|迁移|翻译"
+    r"|整理|测|实现|部署|搞|弄)(?:完成?|好|定)了[。.!！]*$"
+)
+_SUBMITTED = verbose(
+    r"^(?P<what>(?!我|你|他|她|这|那)[\u4e00-\u9fffA-Za-z0-9《》 ·-]{2,24}?)(?:均|都|现|也)?已经?(?:全部)?(?:提交|完成"
+    r"|上线|发布|合并|交付|验收|通过)(?:了)?[。.!！]*$"
+)
 _SHARE = verbose(
     r"^(?P<what>(?!我|你|他|她|这|那)[\u4e00-\u9fffA-Za-z0-9《》 ·-]{2,24}?)(?:我们?)?(?:已经|已|才|刚|大概"
-    r"|大约)*+(?:完成|做|写|看|读|学|翻译|迁移|进行|推进)(?:了|到)"
+    r"|大约)*+(?:完成|做|写|看|读|学|翻译|迁移|进行|推进)(?:了|到|完)"
     r"\s?(?:\d{1,3}\s?%|百分之[一二三四五六七八九十百]+|一半|一大半|三分之[一二])(?:了)?[。.!！]*$"
 )
 _REACHED = verbose(
     r"^(?:我们?)?(?:今天|昨天|刚刚|刚|已经|已|现在|目前|才|都)*+(?:学|看|读|做|写|复习|听|练|刷|上|进行|进展"
-    r"|推进)到了?\s?(?P<what>.*第?\s?[\d一二三四五六七八九十百]+\s?(?:章|节|课|单元|部分|页|集|讲|卷|步|阶段|周|天|关|级"
+    r"|推进|打|玩|过|走)到了?\s?(?P<what>.*第?\s?[\d一二三四五六七八九十百]+\s?(?:章|节|课|单元|部分|页|集|讲|卷|步"
+    r"|阶段|周|天|关|级"
     r"|题).{0,12}?)(?:了)?[。.!！]*$"
 )
 _IS_DONE = verbose(
@@ -59,7 +68,14 @@ _WORK = verbose(
 def progress(sentence: Sentence) -> Reading | None:
     """How far something has come. The same thing at another step is a new value of one key."""
     masked = simplified(sentence.masked)
-    match = _DONE.match(masked) or _REACHED.match(masked) or _SHARE.match(masked) or _IS_DONE.match(masked)
+    match = (
+        _DONE.match(masked)
+        or _REACHED.match(masked)
+        or _SHARE.match(masked)
+        or _HAS_DONE.match(masked)
+        or _SUBMITTED.match(masked)
+        or _IS_DONE.match(masked)
+    )
     if match is None or _NOT_WORK.search(match["what"]) or _NOT_DONE.search(masked[: match.end("what")]):
         return None
     what = REASON.split(match["what"], maxsplit=1)[0].strip(" 。.!！，,了")
@@ -71,7 +87,8 @@ def progress(sentence: Sentence) -> Reading | None:
 # -- dated states
 
 _STATE = verbose(
-    rf"^(?:截至|截止到?|自从?|从|自打|到)\s?(?P<date>{dates.DATE}|今天|今日|目前|现在)\s?(?:起|开始|以来|为止|止|之后)?"
+    rf"^(?:截至|截止到?|自从?|从|自打|到)\s?(?P<date>{dates.DATE}|今天|今日|目前|现在)\s?[底初末]?\s?(?:起|开始|以来"
+    rf"|为止|止|之后)?"
     rf"(?:\s?(?:到|至|—|-|~)\s?(?P<until>{dates.DATE})(?:为止|止)?)?[，,、：:\s]*(?P<stated>.+)"
 )
 _STATE_AFTER = verbose(
@@ -118,7 +135,7 @@ def dated_state(sentence: Sentence) -> Reading | None:
 _HEDGE = verbose(
     r"""^(?:这个?|那|问题|原因|故障|报错|错误|根因|它|感觉|我(?:觉得|感觉|想|看)|，|,)*+
         (?: (?:很|极|有)?可能 | 也许 | 或许 | 大概(?:率)? | 估计 | 恐怕 | 八成 | 多半 | 没准 | 说不定 | 我(?:猜
-            |怀疑|估计|推测)(?:是)? | 怀疑 | 疑似 | 猜测 | 好像 | 似乎 | 看起来(?:像)? | 看样子 | 应该 )
+            |怀疑|估计|推测)(?:是)? | 怀疑 | 疑似 | 猜测 | 好像 | 似乎 | 看起来(?:像)? | 看样子 | 像是 | 不排除 | 应该 )
         (?P<guess>(?:就)?(?:是|因为|由于|出在|出自|跟|和|与|在于|来自|源于|是因为|是由于)?.{2,60})"""
 )
 _MAY_BE = verbose(r"^(?P<guess>(?:问题|原因|故障|根因|bug)(?:很)?(?:可能|也许|应该|大概)(?:就)?(?:是|出在|在于|来自).{2,60})")

@@ -53,8 +53,8 @@ def withheld(sentence: Sentence) -> bool:
 _LEAD_IN = verbose(
     r"""(?: (?: ok(?:ay)? | well | so | and | but | also | oh | ah | hey | hi | hello | thanks | thank\ you | yes | yeah
         | yep | sure | right | great | cool
-        | actually | btw | by\ the\ way | fyi | note(?:\ that)? | for\ the\ record | just\ so\ you\ know
-        | please\ note(?:\ that)? | to\ be\ clear
+        | actually | btw | by\ the\ way | fyi | for\ the\ record | just\ so\ you\ know
+        | to\ be\ clear
         | honestly | frankly | update | quick\ (?:update|note) | good\ news | as\ (?:i|we)\ (?:said|mentioned)
         | one\ more\ thing | another\ thing
         | first(?:ly)? | second(?:ly)? | then | today | yesterday | this\ (?:morning|afternoon|week|month)
@@ -65,7 +65,8 @@ _LEAD_IN = verbose(
       | [A-Z][a-z]{1,14},\s+(?=[a-z]) )"""
 )
 _REMEMBER = verbose(
-    r"(?:please\ |pls\ )?(?:always\ )?(?:remember|note|keep\ in\ mind|bear\ in\ mind|do\ not\ forget|don['’]t\ forget"
+    r"(?:please\ |pls\ )?(?:always\ )?(?:remember|note(?=\ that\b|:)|keep\ in\ mind|bear\ in\ mind|do\ not\ forget"
+    r"|don['’]t\ forget"
     r"|make\ a\ note)"
     r"(?:\ that\b|\ this\b)?[,:]?\s+(?!to\b|when\b|how\b|what\b|why\b|who\b|where\b|the\ time\b|me\b|us\b)"
 )

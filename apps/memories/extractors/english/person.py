@@ -45,6 +45,15 @@ _CORRECTIONS = (
         rf"|converted)\ (?:over\ )?from\ (?P<old>{_ITEM})\ to\ (?P<new>{_ITEM}){_TAIL}"
     ),
     verbose(
+        rf"^(?:i|we)(?:['’]ve|\ have)?\ (?:now\ |just\ |recently\ )?(?:switched|moved|migrated"
+        rf"|changed)\ (?:over\ )?to\ (?P<new>{_ITEM})\ from\ (?P<old>{_ITEM}){_TAIL}"
+    ),
+    verbose(
+        rf"^i\ used\ to\ (?:mainly\ )?(?:write|use|code\ in|program\ in)\ (?P<old>{_ITEM})[,;.–—-]*\s(?:but\ "
+        rf"|and\ )?(?:now\ )?(?:i['’]?m\ |i\ )?(?:now\ )?(?:mainly\ |mostly\ )?(?:write|use|using|on"
+        rf"|it['’]?s)\ (?P<new>{_ITEM}){_TAIL}"
+    ),
+    verbose(
         rf"^i\ (?:now\ )?(?:mainly\ |mostly\ )?(?:use|write|code\ in"
         rf"|program\ in)\ (?P<new>{_ITEM})(?:\ now)?(?:,?\ (?:instead\ of|rather\ than"
         rf"|not)\ )(?P<old>{_ITEM})(?:\ any\ ?more|\ now)?[.!]?$"
@@ -108,7 +117,8 @@ _FACTS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         rf"|these\ days)[.!]?$"
     )),
     ("fact", BACKGROUND_LANGUAGE, verbose(
-        rf"^my\ (?:main|primary|first|daily|usual|favou?rite)\ (?:programming\ )?language\ is\ (?:now\ )?{_PROGRAMS}[.!]?$"
+        rf"^my\ (?:main|go-to|primary|first|daily|usual|favou?rite)\ (?:programming\ )?language\ is\ "
+        rf"(?:now\ )?{_PROGRAMS}[.!]?$"
     )),
     ("fact", BACKGROUND_LANGUAGE, verbose(
         rf"^i(?:['’]m|\ am)\ (?:mainly\ |mostly\ )?an?\ (?:\w+\ )?(?:{PROGRAM})\ (?:developer|programmer|engineer"

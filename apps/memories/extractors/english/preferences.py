@@ -31,7 +31,7 @@ _TASK = verbose(
         | until\ (?:tomorrow|tonight|the\ end\ of\ (?:the\ )?(?:day|week|session)) )\b
       | \b(?:this|the\ current|today['’]s)\ (?:report|email|e-mail|mail|message|letter|document|answer|reply
         |response|summary|article|post|essay|page
-        |presentation|slides?|task|draft|section|paragraph|note|review|readme|commit(?:\ message)?)\b )"""
+        |presentation|slides?|one|task|draft|section|paragraph|note|review|readme|commit(?:\ message)?)\b )"""
 )
 _TASK_PARAMETER = verbose(
     r"""^(?:please\ )?(?:(?:write|make|do|give|prepare|keep|put|draft|send|format|answer|reply|use|create
@@ -49,6 +49,9 @@ _IMPERATIVE = verbose(
 _DESCRIBES = verbose(r"\b(?:is|was|are|were|has\ been|had|happens|looks|seems|appears)\b")
 
 
+_NAMES_LANGUAGE = verbose(rf"\b(?:{LANGUAGE})\b")
+
+
 def task_parameter(sentence: Sentence) -> Reading | None:
     """A wish for this report, this time, today: named so that it can be refused (CA-12)."""
     masked = sentence.masked
@@ -62,7 +65,9 @@ def task_parameter(sentence: Sentence) -> Reading | None:
         return None
     return Reading(
         memory_type="preference",
-        key=reply_style(f"use {without}") or statement_key("task", without),
+        key=REPLY_LANGUAGE
+        if _NAMES_LANGUAGE.search(without)
+        else reply_style(f"use {without}") or statement_key("task", without),
         marks=frozenset({TASK_SCOPED}),
         belongs_to=SUBJECT,
     )
@@ -92,12 +97,18 @@ _TOLD = verbose(
 _LIKING = verbose(
     r"""^(?:i|we)\s
         (?: (?:really|generally|usually|strongly|much|still|always|definitely|absolutely|personally|also|do|just
-            |simply|truly|quite|typically|normally|mostly|particularly|especially)\s)*+
+            |simply|truly|quite|typically|normally|mostly|particularly|especially|tend\ to)\s)*+
         (?P<verb> prefer | like | love | enjoy | hate | dislike | favou?r | adore | can['’]?t\ stand
             | cannot\ stand | am\ (?:a\ (?:big\ |huge\ )?fan\ of|fond\ of)
             | don['’]?t\ (?:really\ |particularly\ |much\ )?(?:like|enjoy|care\ for) | do\ not\ (?:(?:really
                 |particularly)\ )?(?:like|enjoy|care\ for) | no\ longer\ (?:like|enjoy|prefer)
             | ['’]d\ rather | would\ rather ) \s (?P<liked>.+)"""
+)
+_REPLIES = verbose(
+    rf"^(?:please\ |i\ (?:want|need|expect|would\ like)\ |i['’]d\ like\ |from\ now\ on,?\ )*+(?:all\ |every\ |your\ "
+    rf"|my\ |future\ )*+(?:answers?|repl(?:y|ies)|responses?"
+    rf"|messages|explanations)\ (?:should\ (?:always\ )?be\ |must\ (?:always\ )?be\ "
+    rf"|always\ )?(?:written\ )?in\ (?:{LANGUAGE})\b"
 )
 _FAVOURITE_LAST = verbose(
     r"^(?!(?:this|that|it|he|she|here|which|what)\b)[\w\ '’-]{2,50}?\ (?:is"
@@ -109,7 +120,8 @@ _ABSTAINS = verbose(
     r"(?:\ (?:at\ all|any\ ?more|since\ .+|because\ .+))?[.!]?$"
 )
 _ID_LIKING = verbose(
-    r"^(?:i['’]m\ (?:a\ (?:big\ |huge\ )?fan\ of|fond\ of|not\ (?:a\ (?:big\ )?fan\ of|fond\ of))|i['’]d\ (?:much\ "
+    r"^(?:i['’]m\ (?:really\ |very\ )?(?:into|a\ (?:big\ |huge\ )?fan\ of|fond\ of|not\ (?:a\ (?:big\ )?fan\ of"
+    r"|fond\ of))|i['’]d\ (?:much\ "
     r"|really\ )?(?:rather|prefer))\s(?P<liked>.+)"
 )
 _NOT_A_LIKING = verbose(
@@ -140,9 +152,13 @@ _FAVOURITE = verbose(
 )
 
 
-def reply_preference(sentence: Sentence) -> Reading | None:
+def reply_preference(sentence: Sentence) -> Reading | None:  # noqa: PLR0911 - one return per way of saying it
     """How to answer from now on (CA-11). Without a word that makes it last it may be for this task only: nothing."""
     masked = sentence.masked
+    if _REPLIES.match(masked) and (
+        _LASTING.search(masked) or _EVER.search(masked) or re.search(r"(?i)\b(?:all|every)\b", masked)
+    ):
+        return Reading(memory_type="preference", key=REPLY_LANGUAGE, belongs_to=SUBJECT)
     told = _TOLD.match(masked)
     if told is None or not (_LASTING.search(masked) or _EVER.search(masked[: told.start("verb")])):
         return None
@@ -150,7 +166,7 @@ def reply_preference(sentence: Sentence) -> Reading | None:
     if verb in ("call me", "address me", "refer to me"):
         return Reading(memory_type="preference", key="name.preferred", belongs_to=SUBJECT)
     wish = f"{verb} {told['rest']}"
-    if re.search(rf"(?i)\b(?:{LANGUAGE})\b", wish) and verb in _SPEAKING:
+    if _NAMES_LANGUAGE.search(wish) and verb in _SPEAKING:
         return Reading(memory_type="preference", key=REPLY_LANGUAGE, belongs_to=SUBJECT)
     style = reply_style(wish)
     if style is None and not (_LASTING.search(masked) or (verb in _TO_ASSISTANT and told["rest"].strip(" .!"))):
@@ -162,37 +178,14 @@ def reply_preference(sentence: Sentence) -> Reading | None:
 
 _SPEAKING = frozenset(
     (
-        "answer",
-        "reply",
-        "respond",
-        "speak",
-        "write",
-        "talk",
-        "communicate",
-        "converse",
-        "use",
-        "keep",
-        "explain",
-        "default to",
-        "switch to",
-        "stick to",
+        *("answer", "reply", "respond", "speak", "write", "talk", "communicate", "converse", "use", "keep", "explain"),
+        *("default to", "switch to", "stick to"),
     )
 )
 _TO_ASSISTANT = frozenset(
     (
-        "answer",
-        "reply",
-        "respond",
-        "explain",
-        "format",
-        "include",
-        "cite",
-        "translate",
-        "quote",
-        "summarize",
-        "summarise",
-        "mention",
-        "list",
+        *("answer", "reply", "respond", "explain", "format", "include", "cite", "translate", "quote", "summarize"),
+        *("summarise", "mention", "list"),
     )
 )
 _LASTING = verbose(

@@ -30,8 +30,12 @@ _DONE = verbose(
     r"\ (?:reading\ |writing\ |studying\ |watching\ |working\ (?:on|through)\ |learning\ |with\ )?(?P<what>.+)"
 )
 _AT = verbose(
-    r"^(?:i['’]m|i\ am|we['’]re|we\ are)\ (?:now\ |currently\ |already\ )*+(?:on|at|up\ to|in\ the\ middle\ of"
-    r"|halfway\ through|done\ with|through\ with|finished\ with|\d+\s?%\ (?:through|done\ with))\ (?P<what>.+)"
+    r"^(?:i['’]m|i\ am|we['’]re|we\ are)\ (?:now\ |currently\ |already\ )*+(?:on|at|up\ to|in\ the\ middle\ of)"
+    r"\ (?P<what>.+)|^(?:(?:i['’]m|i\ am)\ )?(?:now|currently)\ (?:reading|on|at|studying|working\ on|doing)\ (?P<doing>.+)"
+)
+_MOSTLY = verbose(
+    r"^(?:i['’]m|i\ am|we['’]re|we\ are)\ (?:now\ |currently\ |already\ )*+(?:halfway\ through|done\ with|through\ with"
+    r"|finished\ with|\d+\s?%\ (?:through|done\ with))\ (?P<what>.+)"
 )
 _IS_DONE = verbose(
     r"^(?P<what>(?:the\ |our\ |my\ )?[\w][\w\ '’#.-]{1,60}?)\ (?:is|are|has\ been|have\ been|was)\ (?:now\ |finally\ "
@@ -43,10 +47,11 @@ _SHARE = verbose(
     r"|half|halfway)\ (?:done|finished|complete[d]?|through|ready)[.!]?$"
 )
 _WORK = verbose(
-    r"\b(?:chapter|lesson|unit|section|module|course|book|thesis|paper|draft|tutorial|exercise|milestone|sprint|phase"
+    r"\b(?:cleaning|labell?ing|testing|planning|coding|packing|onboarding|writing|modell?ing|tuning|chapter|lesson"
+    r"|unit|section|module|course|book|thesis|paper|draft|tutorial|exercise|milestone|sprint|phase"
     r"|stage|migration|report|project|task|ticket|issue|feature|release|prototype|training|assignment|homework"
     r"|review|refactor\w*|implementation|experiment|translation|manuscript|novel|curriculum|level|step|episode|volume"
-    r"|part|certification|exam|backlog|setup|documentation|docs|api|tests?|module|pipeline|analysis|survey|interviews?"
+    r"|part|certification|exam|backlog|setup|documentation|documents?|requirements|coursework|docs|api|tests?|module|pipeline|analysis|survey|interviews?"
     r"|application|presentation|slides|proposal|design|audit|upgrade|installation|import|dataset|website|app|version"
     r"|pr|pull\ request)s?\b"
 )
@@ -55,23 +60,24 @@ _NOT_WORK = verbose(
     r"|out|about|a\ lot|my\ (?:coffee|tea|meal|lunch|dinner)|somewhere|something|an?\ (?:article|interesting|great"
     r"|good))\b"
 )
-_STUDYING = frozenset(("learned", "learnt", "read", "reached", "covered", "passed", "released", "published"))
+_STUDYING = frozenset(("learned", "learnt", "read", "reached", "covered", "released", "published"))
 
 
 def progress(sentence: Sentence) -> Reading | None:
     """How far something has come. The same thing at another step is a new value of one key."""
     masked = sentence.masked
     done = _DONE.match(masked)
-    match = done or _AT.match(masked) or _IS_DONE.match(masked) or _SHARE.match(masked)
-    if match is None or _NOT_WORK.match(match["what"]):
+    at = _AT.match(masked)
+    match = done or at or _MOSTLY.match(masked) or _IS_DONE.match(masked) or _SHARE.match(masked)
+    if match is None:
         return None
-    what = REASON.split(match["what"], maxsplit=1)[0].strip(" .!,")
+    what = match["what"] or match["doing"]
+    if _NOT_WORK.match(what):
+        return None
+    what = REASON.split(what, maxsplit=1)[0].strip(" .!,")
     stepped = EN_STEP.search(what) is not None or EN_ORDINAL.search(what) is not None
-    if (
-        not stepped
-        and (done is None or done["verb"].lower() in _STUDYING or not _WORK.search(what))
-        and not (done is None and _WORK.search(what) and match.re is not _AT)
-    ):
+    only_steps = at is not None or (done is not None and done["verb"].lower() in _STUDYING)
+    if not stepped and (only_steps or not _WORK.search(what)):
         return None
     return Reading(memory_type="progress", key=progress_key(_WHEN.sub("", what)))
 
@@ -128,18 +134,21 @@ def dated_state(sentence: Sentence) -> Reading | None:
 _HEDGE = verbose(
     r"""^(?: (?:it['’]?s\ |that['’]?s\ |it\ is\ |this\ is\ )?(?:most\ |very\ |quite\ )?(?:probably|maybe|perhaps|possibly
             |presumably|likely)\b,?\s+(?:it['’]?s\ |due\ to\ |because\ of\ |caused\ by\ |down\ to\ )?(?P<guess>.+)
-        | (?:i\ (?:strongly\ )?(?:suspect|guess|assume|reckon)|my\ (?:guess|hunch|theory|suspicion)\ is
+        | (?:i\ (?:strongly\ )?(?:suspect|guess|assume|reckon|think|believe)|my\ (?:guess|hunch|theory|suspicion)\ is
             |i['’]d\ guess)(?:\ that)?,?\s+(?P<mine>.+)
         | (?:it|this|that|the\ (?:cause|culprit|problem|issue|reason|root\ cause|bug|error|failure))\ (?:might
             |could|may|must)\ (?:well\ |also\ |just\ )?be\ (?P<might>.+)
-        | (?:it|this)\ (?:looks|seems|sounds|appears)\ (?:like|as\ if|to\ be)\ (?P<looks>.+)
+        | (?:(?:it|this)\ )?(?:looks|seems|sounds|appears)\ (?:(?:like|as\ if|to\ be|that)\ )?(?P<looks>.+)
+        | the\ (?:error|failure|crash|problem|issue|bug|slowness|delay)\ (?:probably|likely|possibly|presumably|perhaps)
+            \ (?:has\ to\ do\ with|comes\ from|stems\ from|is|results\ from|lies)\ (?P<stems>.+)
         | the\ (?:cause|culprit|problem|issue|reason|root\ cause|bug)\ is\ (?:probably|likely|possibly
             |most\ likely|perhaps|maybe)\ (?P<cause>.+)
         | (?P<subject>(?:the|a|an|our)\ [\w\ -]{2,50}?)\ (?:is|are)\ (?:probably|likely|possibly|most\ likely
             |perhaps|maybe)\ (?:the\ (?:cause|culprit|problem|issue|reason)|to\ blame|at\ fault|broken|stale|down
             |overloaded|misconfigured|leaking)
         | (?P<may>(?:the|a|an|our)\ [\w\ -]{2,50}?)\ (?:might|could|may)\ (?:well\ )?be\ (?:the\ (?:cause|culprit
-            |problem|issue|reason)|to\ blame|at\ fault|broken|stale|down|overloaded|misconfigured|leaking|causing) )"""
+            |problem|issue|reason)|to\ blame|at\ fault|broken|stale|down|overloaded|misconfigured|leaking|causing
+            |caused\ by|due\ to|locked|corrupt(?:ed)?|blocked|missing|full|outdated|expired) )"""
 )
 _TECHNICAL = verbose(
     r"\b(?:prox(?:y|ies)|nodes?|cach(?:e|ing|ed)|networks?|servers?|bugs?|leak\w*|drivers?|config\w*|timeouts?|dns"

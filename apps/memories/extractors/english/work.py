@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 # -- decisions
 
+_WE = r"(?:we|i|(?:the|our)\ (?:\w+\ )?(?:team|board|committee|group|council|management))"
 _DECISION = verbose(
-    r"""^(?: (?:we|i|the\ team)(?:['’]ve|\ have|\ has)?\ (?:now\ |just\ |finally\ |already\ |all\ |both\ |jointly\ )*+
-              (?:decided|agreed|resolved|opted|settled|elected)\ (?P<what>(?:to|on|that|not\ to|against|for|upon
-                |in\ favou?r\ of)\ .*)
-            | (?:we|i|the\ team)(?:['’]ve|\ have|\ has)?\ (?:now\ |just\ |finally\ |both\ )*+(?:chose|chosen
-                |picked)\ (?P<chosen>(?!up\b|out\b)[^,]{2,60}?\ (?:over|for|instead\ of|as|because|since)\ .*)
+    rf"""^(?: {_WE}(?:['’]ve|\ have|\ has)?\ (?:now\ |just\ |finally\ |already\ |all\ |both\ |jointly\ )*+
+              (?:decided|agreed|resolved|opted|settled|elected)\ (?:(?:in|at|during|after)\ [^,]{{3,40}}?\ )?
+              (?P<what>(?:to|on|that|not\ to|against|for|upon|in\ favou?r\ of)\ .*)
+            | {_WE}(?:['’]ve|\ have|\ has)?\ (?:now\ |just\ |finally\ |both\ )*+(?:chose|chosen|picked)
+                \ (?P<chosen>(?!up\b|out\b)[^,]{{2,60}}?\ (?:over|for|instead\ of|as|because|since)\ .*)
             | (?:we|i)(?:['’]re|\ are|['’]m|\ am)\ going\ with\ (?P<with>.+)
             | (?:final\ )?decision(?:\ made)?\s?[:—–-]\s+(?P<noted>.+)
             | (?:it\ was|it\ has\ been)\ decided\ (?P<passive>(?:to|that)\ .+) )"""
@@ -35,7 +36,7 @@ _NO_DECISION = verbose(
       | .*\b(?:this|that|it)[.!]?$ )"""
 )
 _REASON_FIRST = verbose(
-    r"^(?:because(?:\ of)?|since|due\ to|given\ (?:that\ )?|as)\ (?P<reason>[^,]{3,200}),\ (?P<decision>(?:we|i)\ .+)"
+    r"^(?:because(?:\ of)?|since|due\ to|given(?:\ that)?|as)\ (?P<reason>[^,]{3,200}),\ (?P<decision>(?:we|i)\ .+)"
 )
 _ASIDE = verbose(r",?\s(?:which|that\ is|who|considering|even\ though|although)\b|\s[-–—]\s")
 _PURPOSE = verbose(r"\sfor\ (?P<purpose>(?:the\ |our\ |all\ )?[\w\ -]{2,50}?)[.!]?$")
@@ -74,16 +75,18 @@ _GOAL = verbose(
     r"(?:\ (?:for|this)\ [\w\ ]{2,30})?\ is\ (?:still\ |now\ )?(?:to\ )?(?P<what>(?!not\ clear|clear|unclear|simple"
     r"|unknown|what|the\ same).+)"
 )
+_YEARS_GOAL = verbose(r"^this\ (?:year|month|quarter|semester)['’]s\ (?:goal|aim|objective|target)\ is\ (?:to\ )?(?P<what>.+)")
 _AIM = verbose(
     r"^(?:i|we)(?:['’]m|['’]re|\ am|\ are)?\ (?:really\ |still\ |also\ )*+(?:want\ to|plan\ to|plan\ on|planning\ to"
-    r"|intend\ to|intending\ to|aim\ to|aiming\ to|hope\ to|hoping\ to|would\ like\ to|going\ to"
+    r"|intend\ to|intending\ to|aim\ to|aiming\ (?:to|for)|hope\ to|hoping\ to|would\ like\ to|going\ to"
     r"|working\ towards|determined\ to|trying\ to)\ (?P<what>.+)"
 )
 _ID_AIM = verbose(r"^(?:i|we)['’]d\ like\ to\ (?P<what>.+)")
 _FAR = verbose(
     r"\b(?:by|before|until)\ (?:the\ )?(?:end\ of|next|summer|winter|spring|autumn|fall|christmas|easter|january"
     r"|february|march|april|may|june|july|august|september|october|november|december|\d{4}|20\d\d"
-    r"|year[- ]?end|q[1-4])|\bthis\ (?:year|quarter|summer|winter|semester)\b|\bnext\ (?:year|quarter|summer)\b"
+    r"|year[- ]?end|q[1-4])|\bthis\ (?:year|quarter|month|spring|summer|autumn|fall|winter|semester)\b"
+    r"|\bnext\ (?:year|quarter|summer)\b"
     r"|\bwithin\ (?:the\ next\ )?\w+\ (?:weeks|months|years)\b|\bin\ (?:\d+|two|three|six|twelve)\ (?:months|years)\b"
 )
 _AMBITION = verbose(
@@ -102,7 +105,7 @@ _FINISHING = verbose(r"^(?:finish(?:ing)?|complete|completing|get\ through|getti
 def goal(sentence: Sentence) -> Reading | None:
     """What the speaker is after; a wish without a horizon ("I want to go home") is none."""
     masked = sentence.masked
-    match = _GOAL.match(masked)
+    match = _GOAL.match(masked) or _YEARS_GOAL.match(masked)
     if match is None:
         match = _AIM.match(masked) or _ID_AIM.match(masked)
         if match is None or not (_FAR.search(match["what"]) or _AMBITION.match(match["what"])):
@@ -120,11 +123,11 @@ _DEED = (
     r"(?:use|run|deploy|push|touch|edit|change|modify|write|read|send|publish|release|commit|install|test|train|merge"
     r"|delete|drop|share|store|expose|log|restart|upgrade|overwrite|access|call"
     r"|connect|work|spend|buy|allocate|schedule|accept|support|ship|open|start|exceed|force[- ]push|rebase|upload"
-    r"|download|hire|book|query)"
+    r"|download|contact|copy|print|collect|reboot|hire|book|query)"
 )
 _REQUIRED = (
-    r"(?!(?:i|you|he|she|it|this|that|there|they|these|those|we|something|someone|somebody|one|your|his|her|their"
-    r"|\w+ing)\b)[\w][\w\ '’-]{2,60}?"
+    r"(?!(?:i|you|he|she|it|this|that|there|they|these|those|we|something|someone|somebody|one|your|his|her|their)\b)"
+    r"[\w][\w\ '’-]{2,60}?"
 )
 _VERB = r"(?!have\ been|be\ (?:kidding|easy|joking))\w{2,}"
 _CONSTRAINTS = (
@@ -150,7 +153,8 @@ _CONSTRAINTS = (
         r"|tonight|again|until|here)\b).+)"
     ),
     verbose(
-        rf"^(?:we|you)\ (?:can['’]?t|cannot|can\ not|must\ not|mustn['’]t|may\ not|are\ not\ allowed\ to"
+        rf"^(?:we|you)(?:\ |(?=['’]re))(?:['’]re\ not\ allowed\ to|can['’]?t|cannot|can\ not|must\ not|mustn['’]t"
+        rf"|may\ not|are\ not\ allowed\ to"
         rf"|aren['’]t\ allowed\ to)\ {_DEED}\ (?P<what>(?!it\b|that\b|this\b|them\b)(?!.*\b(?:yet|today|tonight"
         rf"|right\ now)\b).+)"
     ),
@@ -168,9 +172,17 @@ _CONSTRAINTS = (
         r"|banned)\b"
     ),
     verbose(
-        r"^(?:the\ )?(?P<what>(?:hard\ )?(?:deadline|budget|limit|cap|maximum|quota)(?:\ (?:for|of"
+        r"^(?:the\ )?(?P<what>(?:hard\ )?(?:deadline|budget|limit|cap|maximum|quota)(?:\ limit|\ cap)?(?:\ (?:for|of"
         r"|on)\ [\w\ -]{2,40}?)?)\ is\ (?!a\b|not\b|too\b|very\b|unclear|unknown|tight|near|over\b|close)(?=.*(?:\d|monday"
         r"|tuesday|wednesday|thursday|friday|saturday|sunday|midnight|noon|end\ of))"
+    ),
+    verbose(
+        r"^no\ (?P<what>(?!kidding|joking|thinking|wondering|hard)\w+ing\ (?:in|on|to|during|with|without|from|of|before"
+        r"|after)\ .+)"
+    ),
+    verbose(
+        rf"^(?P<what>{_REQUIRED})\ (?:has|have)\ to\ (?:be\ (?:\w+(?:ed|en|t)|below|above|under|over|at|within|less|more)"
+        rf"|stay|remain|fit|pass|support|run)\b"
     ),
     verbose(
         rf"^(?:use\ |allow\ |spend\ |keep\ it\ )?(?:at\ most|no\ more\ than|not\ more\ than|a\ maximum\ of"
