@@ -61,6 +61,9 @@ _ALL = (
     Verb(87, "tenant.resumed", Severity.CRITICAL, _("tenant opened again")),
     Verb(88, "credential.rotated", Severity.WARNING, _("credential rotated")),
     Verb(89, "credential.widened", Severity.WARNING, _("credential given more reach")),
+    Verb(90, "policy.created", Severity.NOTICE, _("access policy created")),
+    Verb(91, "policy.reader_added", Severity.WARNING, _("reader added to access policy")),
+    Verb(92, "policy.reader_removed", Severity.WARNING, _("reader removed from access policy")),
 )
 
 VERBS: dict[str, Verb] = {verb.name: verb for verb in _ALL}

@@ -87,7 +87,23 @@ def provision(text: str) -> dict[str, TenantResult]:
 
     Raises ProvisioningError, with nothing changed, when the file is not right.
     """
-    lines = read_tenants(read_document(text), {name: section.parse for name, section in _sections.items()})
+    return _make(read_tenants(read_document(text), {name: section.parse for name, section in _sections.items()}))
+
+
+def create_tenant(*, key: str, name: str) -> TenantResult:
+    """A tenant without anybody in it, with everything that every tenant has: roles, organization, defaults of the sections.
+
+    There is no Access before there is a tenant: only the operator of the installation may call this. Raises ProvisioningError.
+    """
+    document = {"tenants": [{"key": key, "name": name}]}
+    lines = read_tenants(document, {section: one.parse for section, one in _sections.items()})
+    result = _make(lines)[lines[0].key]
+    if not result.created["tenants"]:
+        raise ProvisioningError(f"there is a tenant with the key {lines[0].key!r}")
+    return result
+
+
+def _make(lines: Sequence[TenantLine]) -> dict[str, TenantResult]:
     with system_context():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
