@@ -121,6 +121,23 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
+# Addresses under which people open the console behind a front server. Sessions and forms travel over HTTPS alone when all are https.
+CONSOLE_ORIGINS = env.list("CONSOLE_ORIGINS", default=[])
+_HTTPS_ONLY = bool(CONSOLE_ORIGINS) and all(origin.startswith("https://") for origin in CONSOLE_ORIGINS)
+CSRF_TRUSTED_ORIGINS = CONSOLE_ORIGINS
+LOGIN_URL = "admin:login"
+SESSION_COOKIE_AGE = 8 * 60 * 60  # seconds: a working day
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = _HTTPS_ONLY
+CSRF_COOKIE_HTTPONLY = True  # forms carry the token; no script reads it
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SECURE = _HTTPS_ONLY
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_SECURE = _HTTPS_ONLY
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
 # -- language and time -----------------------------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"

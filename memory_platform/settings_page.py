@@ -48,6 +48,11 @@ LINES: dict[str, Line] = {
     "DATABASE_POOL_SIZE": Line("Most database connections of one web process. Keep it above WEB_THREADS."),
     "WEB_THREADS": Line("Requests that one web process works on at the same time."),
     "WORKER_PROCESSES": Line("Processes of one worker that do jobs at the same time."),
+    "CONSOLE_ORIGINS": Line(
+        "Addresses under which people open the console behind a front server, such as `https://memory.example.org`, separated by "
+        "commas. When all are https, cookies travel over HTTPS alone.",
+        "none: the address of this server",
+    ),
     "STATIC_ROOT": Line(
         "Where `collectstatic` puts the console's files, for a front server that serves them itself.",
         "none: the web process serves them",

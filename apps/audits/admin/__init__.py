@@ -47,6 +47,7 @@ class AuditEntryAdmin(GovernedAdmin):
         "Who did what, to what, and with which result. Entries hold ids, codes and counts, never text, and nobody can change them."
     )
     when_empty = _("Every change is written here in the same transaction.")
+    vocabularies = {"verb": {verb.name: verb.label for verb in VERBS.values()}, "object_type": dict(OBJECT_TYPES)}
     references = {
         "actor_id": "tenants.User",
         "credential_id": "tenants.Credential",

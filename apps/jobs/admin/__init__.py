@@ -36,7 +36,7 @@ class ProcessingJobAdmin(GovernedAdmin):
     )
     when_empty = _("A job is made when an event is to be read or a deletion is to be worked off.")
     id_prefix = "job"
-    list_display = ("kind", "id", "state", "attempts", "last_error", "created_at", "next_try_at", "finished_at")
+    list_display = ("kind", "state", "attempts", "last_error", "created_at", "finished_at", "id")
     list_filter = ("state", vocabulary("kind", _("kind"), lambda: [(kind, kind) for kind in sorted(handlers())]))
     linked_by = {"state__in": _("state")}
     references = {"namespaces": "tenants.Namespace"}
@@ -62,6 +62,9 @@ class ProcessingJobAdmin(GovernedAdmin):
             ("deletion_request_id", "state", "accepted_at"),
         ),
     )
+
+    def label(self, row: ProcessingJob) -> str:
+        return f"{row.kind} · {self.spelled(row.pk)}"
 
 
 @admin.register(WorkerHeartbeat, site=console)

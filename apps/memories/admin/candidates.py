@@ -36,7 +36,7 @@ class CandidateAdmin(GovernedAdmin):
     policy_paths = ("access_policy",)
     hidden_fields = (*TEXTS, "fingerprint", "conditions")
     references = {"actor_id": "tenants.User", "source_events": "evidence.SourceEvent", "evidence": "evidence.Evidence"}
-    list_display = ("candidate_id", "status", "decision", "fact_key", "memory_type", "namespace", "origin", "created_at")
+    list_display = ("candidate_id", "status", "decision", "fact_key", "memory_type", "namespace", "created_at")
     list_filter = ("status", "decision", "memory_type", scope_filter("namespace"), "decided_at")
     linked_by = {
         "memory": _("memory"),
@@ -80,7 +80,7 @@ class ConflictSetAdmin(GovernedAdmin):
     namespace_paths = ("namespace",)
     id_prefix = "cfl"
     hidden_fields = ("conditions_hash",)
-    list_display = ("fact_key", "id", "status", "reason", "memory_type", "namespace", "created_at", "resolved_at")
+    list_display = ("fact_key", "status", "reason", "memory_type", "namespace", "created_at", "id")
     list_filter = ("status", vocabulary("reason", _("why undecided"), lambda: [(code.value, code.value) for code in _UNDECIDED]))
     linked_by = {"namespace": _("namespace")}
     search_help_text = _("A whole id (cfl_…) or a whole fact key.")

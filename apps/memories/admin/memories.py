@@ -40,8 +40,13 @@ class MemoryAdmin(GovernedAdmin):
     id_prefix = "mem"
     hidden_fields = ("conditions_hash", "last_version")
     references = {"created_by": "tenants.User"}
-    list_display = ("fact_key", "id", "state", "memory_type", "namespace", "version", "retrieval_policy", "created_at")
-    list_filter = ("state", "memory_type", scope_filter("namespace"), "authority", "retrieval_policy")
+    list_display = ("fact_key", "state", "memory_type", "namespace", "version", "created_at", "id")
+    list_filter = (
+        vocabulary("state__exact", _("state"), lambda: [pair for pair in Memory.State.choices if pair[0] != Memory.State.REVOKED]),
+        "memory_type",
+        scope_filter("namespace"), "authority",
+        "retrieval_policy",
+    )
     linked_by = {
         "namespace": _("namespace"),
         "conflict_set": _("conflict"),
@@ -116,6 +121,7 @@ class MemoryVersionAdmin(GovernedAdmin):
     policy_paths = ("memory__access_policy",)
     hidden_fields = (*TEXTS, "reason", "content_hash", "conditions")
     references = {"author_id": "tenants.User"}
+    vocabularies = {"decision": dict([*Decision.choices, *_BY_HAND])}
     list_display = ("version", "memory", "decision", "epistemic_status", "verdict", "valid_from", "valid_to", "revision")
     list_filter = (
         vocabulary("decision", _("decision"), lambda: [*Decision.choices, *_BY_HAND]),

@@ -28,7 +28,7 @@ class DeletionJobAdmin(GovernedAdmin):
     id_prefix = "del"
     hidden_fields = ("request_sha256", "reason", "target_ids")
     references = {"requested_by": "tenants.User", "job_id": "jobs.ProcessingJob"}
-    list_display = ("deletion_request_id", "id", "state", "target_kind", "target_public_id", "accepted_at", "completed_at")
+    list_display = ("deletion_request_id", "state", "target_kind", "target_public_id", "accepted_at", "completed_at")
     list_filter = ("state", "target_kind", "accepted_at")
     linked_by = {"state__in": _("state"), "namespace": _("namespace"), "job_id": _("job"), "revocation": _("revocation")}
     search_fields = ("deletion_request_id", "target_public_id")
@@ -90,6 +90,9 @@ class RevocationAdmin(GovernedAdmin):
             ("deletion_request_id", "state", "accepted_at", "completed_at"),
         ),
     )
+
+    def label(self, row: Revocation) -> str:
+        return str(_("%(kind)s, epoch %(epoch)s") % {"kind": row.get_target_kind_display(), "epoch": row.epoch})
 
 
 @admin.register(DeletionStep, site=console)

@@ -30,7 +30,7 @@ class RetrievalTraceAdmin(GovernedAdmin):
     id_prefix = "trc"
     hidden_fields = ("request",)
     references = {"actor_id": "tenants.User", "project_id": "tenants.Project", "namespaces": "tenants.Namespace"}
-    list_display = ("at", "id", "actor", "subject", "trigger", "mode", "outcome", "snapshot_revision")
+    list_display = ("at", "actor", "subject", "trigger", "mode", "outcome", "id")
     list_filter = (
         "at",
         vocabulary("trigger", _("trigger"), lambda: [(word.value, word.value) for word in Trigger]),

@@ -65,6 +65,7 @@ class GovernedAdmin(admin.ModelAdmin):
     # What is shown.
     id_prefix: ClassVar[str | None] = None
     references: ClassVar[Mapping[str, str]] = {}  # columns that hold keys of other rows without a foreign key → the model
+    vocabularies: ClassVar[Mapping[str, Mapping[str, str | Promise]]] = {}  # what the words of a column are called
     sections: ClassVar[tuple[Section, ...]] = ()
     related: ClassVar[tuple[Related, ...]] = ()
     linked_by: ClassVar[Mapping[str, str | Promise]] = {}  # lookups that links of other pages narrow the list by → what they are
@@ -206,7 +207,7 @@ class GovernedAdmin(admin.ModelAdmin):
     def _column_of(self, name: str) -> object:
         return None if "__" in name else self.opts.get_field(name)
 
-    def get_search_results(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> tuple[QuerySet[Any], bool]:  # noqa: ARG002
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> tuple[QuerySet[Any], bool]:
         """Whole ids and whole keys only: nothing is ever looked for inside a text."""
         term = search_term.strip()
         return (queryset.filter(self.matching(request, term)) if term else queryset), False

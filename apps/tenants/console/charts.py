@@ -191,7 +191,7 @@ def _shown_days(chart: Days, page: GovernedAdmin, days: list[Day]) -> ShownDays:
     shown = (
         ShownDay(
             day.on,
-            number * _COLUMN_STEP,
+            number * _COLUMN_STEP + (_COLUMN_STEP - _COLUMN_WIDTH) // 2,
             _parts(chart, day, highest),
             Tally(day.total, day.more),
             address(page, _behind(chart, day.on)),
@@ -205,7 +205,7 @@ def _shown_days(chart: Days, page: GovernedAdmin, days: list[Day]) -> ShownDays:
         for number, day in enumerate(days)
     )
     words = tuple((word.lower(), str(capfirst(label))) for word, label in chart.choices)
-    return ShownDays(chart.key, chart.title, words, tuple(shown), len(days) * _COLUMN_STEP - (_COLUMN_STEP - _COLUMN_WIDTH))
+    return ShownDays(chart.key, chart.title, words, tuple(shown), len(days) * _COLUMN_STEP)
 
 
 def _parts(chart: Days, day: Day, highest: int) -> tuple[Part, ...]:

@@ -64,7 +64,7 @@ def value(page: GovernedAdmin, row: Any, name: str, links: Links, *, full: bool 
         return values.instant(held, seconds=full)
     if isinstance(field, BooleanField):
         return values.shown(held)
-    return _worded(field, row, held)
+    return _worded(page, field, row, held)
 
 
 def wanted(page: GovernedAdmin, rows: Iterable[Any], names: Iterable[str], links: Links) -> None:
@@ -113,12 +113,13 @@ def _pointed(field: ForeignKey[Any, Any], held: Any, links: Links, *, full: bool
     return format_html("{} {}", shown, values.code(page.spelled(held)))
 
 
-def _worded(field: Field[Any, Any], row: Any, held: Any) -> SafeString:
+def _worded(page: GovernedAdmin, field: Field[Any, Any], row: Any, held: Any) -> SafeString:
     chosen = getattr(row, f"get_{field.name}_display", None) if held not in (None, "") else None
     if chosen is not None and field.choices:
         return values.state(str(held), chosen()) if field.name in _STATE_COLUMNS else format_html("{}", capfirst(chosen()))
-    if held and isinstance(held, str) and field.name in _STATE_COLUMNS:
-        return values.state(held, held)
+    if held and isinstance(held, str):
+        word = page.vocabularies.get(field.name, {}).get(held, held)
+        return values.state(held, word) if field.name in _STATE_COLUMNS else values.shown(word)
     return values.shown(held)
 
 

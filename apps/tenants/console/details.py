@@ -98,7 +98,8 @@ def page(admin: GovernedAdmin, request: HttpRequest, row: Any) -> dict[str, Any]
         "public_id": values.code(admin.spelled(row.pk)) if admin.id_prefix else None,
         "key": values.code(row.pk),
         "sections": [_shown_section(admin, row, section, links) for section in sections],
-        "tables": [_shown_table(related, target, row, rows, total, links) for related, target, rows, total in found],
+        "tables": [_shown_table(related, target, row, rows, total, links) for related, target, rows, total in found if rows],
+        "empty_tables": [related.title for related, _target, rows, _total in found if not rows],
     }
 
 

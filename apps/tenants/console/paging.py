@@ -59,7 +59,7 @@ def tallies(wanted: Sequence[Counted]) -> list[Tally]:
     if not columns:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {', '.join(columns)}", values)  # noqa: S608 - statements that the ORM made, values apart
+        cursor.execute(f"SELECT {', '.join(columns)}", values)
         found = cursor.fetchone()
     return [
         Tally(min(number or 0, MOST_COUNTED), (number or 0) > MOST_COUNTED, at)

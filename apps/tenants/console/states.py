@@ -1,4 +1,4 @@
-"""What the words of all state machines mean for somebody looking at a list: fine, under way, waiting for a person, wrong, or over."""
+"""What the words of all state machines mean to somebody looking at a list: fine, under way, waiting for a person, wrong, over."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LONGEST_LIST = 50
-NOTHING = mark_safe('<span class="nothing">—</span>')  # noqa: S308 - constant
+NOTHING = mark_safe('<span class="nothing">—</span>')
 
 
 def shown(value: Any) -> SafeString:
