@@ -369,7 +369,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(st.one_of(PIECES, st.text(max_size=15)), max_size=25).map("".join), st.sampled_from(SOURCES))
 def test_any_text_from_anywhere_gives_lawful_proposals(text, source_type):
     found = extract(text, source_type)

@@ -1,0 +1,158 @@
+"""From an event to what is remembered, through the real worker (design/03 steps 2 to 4; OJ-*, CA-21)."""
+
+from __future__ import annotations
+
+import pytest
+
+from apps.evidence.drafts import Draft
+from apps.evidence.ingestion import accept_event
+from apps.evidence.reads import read_event
+from apps.jobs.models import ProcessingJob
+from apps.jobs.runner import drain
+from apps.memories import extraction
+from apps.memories.extractors import get
+from apps.memories.extractors.base import Extraction, Proposed
+from apps.memories.models import Candidate, Memory
+from apps.memories.reads import read_memory
+from apps.retention.deletion import DeletionRequest, request_deletion
+from tests.memories.sayings import LABELS, Memories, at
+from tests.tenants.world import World
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(transactional_db) -> World:
+    return World("orchard", labels=LABELS)
+
+
+@pytest.fixture
+def memories(world) -> Memories:
+    return Memories(world)
+
+
+def candidates(world, event):
+    shown = read_event(world.access(), event)
+    assert shown.processing.state == "extracted"
+    with world.inside():
+        rows = {row.candidate_id: row for row in Candidate.objects.all()}
+    return [rows[name] for name in shown.processing.candidates]
+
+
+@pytest.mark.requirement("CA-11")
+@pytest.mark.parametrize("text", ["以后默认用中文回答", "from now on answer in Chinese by default"])
+def test_a_preference_is_remembered_with_its_source(memories, world, text):
+    event = memories.event(text)
+    drain()
+    (candidate,) = candidates(world, event)
+    assert (candidate.status, candidate.origin) == ("committed", f"rules@{get('rules').version}")
+    with world.inside():
+        memory = Memory.objects.get()
+    from apps.core.ids import public_id
+
+    shown = read_memory(world.access(), public_id("mem", memory.id))
+    assert (shown.fact_key, shown.source_refs, shown.valid_from) == ("assistant.reply_language", [event], at("2024-01-01"))
+
+
+@pytest.mark.requirement("CA-12")
+def test_a_task_parameter_leaves_the_default_alone(memories, world):
+    memories.event("以后默认用中文回答", on="2024-01-01")
+    task = memories.event("这次报告用英文", on="2024-01-02")
+    drain()
+    (refused,) = candidates(world, task)
+    assert (refused.status, refused.reasons, refused.memory_id) == ("rejected", ["task_scoped"], None)
+    with world.inside():
+        assert list(Memory.objects.values_list("version", flat=True)) == [1]
+
+
+@pytest.mark.requirement("EV-16")
+def test_a_claim_of_success_waits(memories, world):
+    event = memories.event("所有测试通过", project="kiosk", source_type="tool_result")
+    drain()
+    (waiting,) = candidates(world, event)
+    assert (waiting.status, waiting.reasons) == ("pending_review", ["needs_evidence"])
+    assert memories.count() == 0
+
+
+@pytest.mark.requirement("OJ-02")
+def test_a_second_run_makes_no_doubles(memories, world):
+    memories.event("以后默认用中文回答")
+    drain()
+    with world.inside():
+        ProcessingJob.objects.filter(kind="extract").update(state=ProcessingJob.State.QUEUED, finished_at=None)
+    drain()
+    with world.inside():
+        assert (Candidate.objects.count(), Memory.objects.count()) == (1, 1)
+        assert ProcessingJob.objects.get(kind="extract").state == ProcessingJob.State.DONE
+
+
+@pytest.mark.requirement("VH-13", "DJ-03", "DJ-04")
+def test_a_deleted_event_yields_nothing(memories, world):
+    event = memories.event("以后默认用中文回答")
+    request_deletion(world.access(), DeletionRequest("del-1", "event", event))
+    drain(kinds=["extract"])
+    assert memories.count() == 0
+    drain()
+    with world.inside():
+        assert not Candidate.objects.filter(status="committed").exists()
+
+
+@pytest.mark.requirement("DJ-03", "EV-14")
+def test_another_deletion_does_not_stop_the_work(memories, world):
+    made = memories.say("The lamp is warm")
+    memories.event("以后默认用中文回答")
+    request_deletion(world.access(), DeletionRequest("del-1", "memory", made.memory_id))
+    drain()
+    with world.inside():
+        assert Memory.objects.filter(state="active").count() == 1
+
+
+def test_a_bad_proposal_does_not_poison_the_event(memories, world, monkeypatch):
+    class Odd:
+        name, version = "odd", "1"
+
+        def extract(self, source):
+            good = Proposed(memory_type="fact", fact_key="lamp", content="The lamp is warm", epistemic_status="explicit")
+            bad = Proposed(memory_type="fact", fact_key="stove", content="x", epistemic_status="explicit", topics=("nowhere",))
+            return Extraction((bad, good), sentences=2, understood=2)
+
+    monkeypatch.setattr(extraction.extractors, "get", lambda _name: Odd())
+    event = memories.event("whatever")
+    drain()
+    (candidate,) = candidates(world, event)
+    assert (candidate.fact_key, candidate.status) == ("lamp", "committed")
+
+
+@pytest.mark.requirement("ID-16")
+def test_what_somebody_says_about_themself_in_company_waits(memories, world):
+    event = memories.event("以后默认用中文回答", project="kiosk")
+    drain()
+    for candidate in candidates(world, event):
+        assert (candidate.status, candidate.reasons) == ("pending_review", ["not_authorised"])
+    assert memories.count() == 0
+
+
+@pytest.mark.requirement("EV-11", "CA-06")
+@pytest.mark.parametrize("text", ["请记住，我的密码是 {}", "please remember, my password is {}"])
+def test_a_secret_is_never_remembered(memories, world, text):
+    secret = "hunter-Zq7uR4Lmw9"
+    draft = Draft(event_id="evt-s", scope="user", source_type="user_message", occurred_at=at("2024-01-01"), content=text.format(secret))
+    accept_event(world.access(), draft)
+    drain()
+    for candidate in candidates(world, "evt-s"):
+        assert (candidate.status, candidate.reasons) == ("rejected", ["forbidden_material"])
+    assert memories.count() == 0
+
+
+@pytest.mark.requirement("MG-11")
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_correction_wins_in_any_order(memories, world, order):
+    said = [("I mainly write Java", "2024-01-01"), ("not Java any more, Kotlin now", "2024-06-01")]
+    for place in order:
+        memories.event(said[place][0], on=said[place][1])
+        drain()
+    with world.inside():
+        memory = Memory.objects.get()
+    from apps.core.ids import public_id
+
+    assert "Kotlin" in read_memory(world.access(), public_id("mem", memory.id)).content
