@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import orjson
-from django.db import connection
 
 from apps.core import clock
 from apps.core.canonical import sha256_hex
 from apps.core.ids import new_id
+from apps.core.prepared import prepared_cursor
 from apps.evidence.models import Content
 from apps.evidence.redaction import redact
 
@@ -54,7 +54,7 @@ def store_texts(tenant_id: UUID, texts: Sequence[tuple[UUID, str]], ids: Sequenc
                 "created_at": at,
             }
         )
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_INSERT, [orjson.dumps(rows).decode()])
     return keys
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import orjson
-from django.db import connection
 
 from apps.core.errors import NotFound
+from apps.core.prepared import prepared_cursor
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -27,7 +27,7 @@ _GROUND: Final = """
         SELECT id, deletion_epoch FROM tenants_namespace
         WHERE tenant_id = %(tenant)s AND id = ANY(%(spaces)s::uuid[]) ORDER BY id FOR KEY SHARE
     ), classes AS (
-        SELECT key, id FROM retention_retentionclass WHERE tenant_id = %(tenant)s AND key = ANY(%(classes)s)
+        SELECT key, id FROM retention_retentionclass WHERE tenant_id = %(tenant)s AND key = ANY(%(classes)s::text[])
     )
     SELECT (SELECT jsonb_object_agg(id, deletion_epoch) FROM spaces),
            (SELECT jsonb_object_agg(key, id) FROM classes),
@@ -126,7 +126,7 @@ def lock_ground(tenant_id: UUID, namespaces: Collection[UUID], classes: Collecti
 
     Raises NotFound for a namespace that is gone.
     """
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_GROUND, {"tenant": tenant_id, "spaces": list(namespaces), "classes": list(classes), "count": count})
         epochs, keys, sequences = cursor.fetchone()
     found = {UUID(key): epoch for key, epoch in json.loads(epochs or "{}").items()}
@@ -140,6 +140,6 @@ def insert(rows: Collection[NewEvent]) -> int:
 
     Waits for others who are inserting the same ids at the moment.
     """
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_INSERT, [orjson.dumps(list(rows)).decode()])
         return int(cursor.rowcount)

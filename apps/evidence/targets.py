@@ -76,24 +76,27 @@ def shut(tx: TenantTransaction, access: Access, target: Target) -> set[UUID]:  #
     The reach of a session, subject or namespace needs no mark, the barrier itself speaks for it. Sources of a memory that
     stay, or that the caller may not erase, are put under ``no_rebuild`` at once (DJ-06).
     """
-    events = _events(access)
-    named = directly_covered(target)
-    kept: list[UUID] = []
     if target.kind == TargetKind.MEMORY:
-        sources = list(usable(events.filter(id__in=target.keys)).order_by("id").select_for_update(no_key=True))
-        erased = {event.id for event in sources if target.cover_sources and _may_erase(access, event)}
-        named = Q(id__in=erased)
-        kept = [event.id for event in sources if event.id not in erased]
-        if target.fact_digest is not None:
-            restrict(events.filter(id__in=kept), target.fact_digest)
+        named, kept = _sources_of_a_memory(access, target)
+    else:
+        named, kept = directly_covered(target), set()
+    marked: set[UUID] = set()
     if target.kind in (TargetKind.MEMORY, TargetKind.EVENT):
-        events.filter(named).update(covered=True)
+        marked = set(_events(access).filter(named).values_list("id", flat=True))
+        _events(access).filter(id__in=marked).update(covered=True)
     along = derived_alone(access.tenant_id, named)
-    events.filter(id__in=along).update(covered=True)
-    marked = (
-        set(events.filter(named).values_list("id", flat=True)) if target.kind in (TargetKind.MEMORY, TargetKind.EVENT) else set()
-    )
-    return marked | along | set(kept)
+    _events(access).filter(id__in=along).update(covered=True)
+    return marked | along | kept
+
+
+def _sources_of_a_memory(access: Access, target: Target) -> tuple[Q, set[UUID]]:
+    """The sources that are erased, and the keys of those that stay, which are restricted."""
+    sources = usable(_events(access).filter(id__in=target.keys)).order_by("id").select_for_update(no_key=True)
+    erased = {event.id for event in sources if target.cover_sources and _may_erase(access, event)}
+    kept = {event.id for event in sources} - erased
+    if target.fact_digest is not None:
+        restrict(_events(access).filter(id__in=kept), target.fact_digest)
+    return Q(id__in=erased), kept
 
 
 def restrict(events: QuerySet[SourceEvent], digest: int) -> int:

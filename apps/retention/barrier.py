@@ -17,6 +17,7 @@ from django.db.models.functions import Cast
 
 from apps.core.errors import Revoked
 from apps.core.ids import public_id
+from apps.core.prepared import fetch_prepared
 from apps.retention.deletion_states import DONE
 from apps.retention.models import DeletionJob, DeletionStep, Revocation, TargetKind
 
@@ -28,7 +29,7 @@ _CONVEYED: Final = [TargetKind.EVENT.value, TargetKind.SESSION.value, TargetKind
 _NAMED: Final = """
     SELECT r.id, r.target_kind, r.target_id, r.accepted_at, n.subject_id
     FROM retention_revocation r JOIN tenants_namespace n ON n.id = r.namespace_id
-    WHERE r.tenant_id = %s AND r.target_kind = ANY(%s) AND r.target_id = ANY(%s)
+    WHERE r.tenant_id = %s AND r.target_kind = ANY(%s::text[]) AND r.target_id = ANY(%s::text[])
 """
 
 
@@ -53,9 +54,7 @@ def covering(tenant_id: UUID, happenings: Sequence[Happening]) -> list[frozenset
     for one in happenings:
         names.update(str(name) for name in (one.event_id, one.session_id, one.subject_id) if name)
     # Asked for every event that comes in, so without the ORM; a name of the wrong kind is told apart in _covers.
-    with connection.cursor() as cursor:
-        cursor.execute(_NAMED, [tenant_id, _CONVEYED, list(names)])
-        rows = cursor.fetchall()
+    rows = fetch_prepared(_NAMED, [tenant_id, _CONVEYED, list(names)])
     if not rows:
         return [frozenset()] * len(happenings)
     return [frozenset(row[0] for row in rows if _covers(row, one)) for one in happenings]
