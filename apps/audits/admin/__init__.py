@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.contrib import admin
 from django.db.models import Q
@@ -18,10 +18,10 @@ from apps.tenants.models import Role
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
-    from django.utils.functional import Promise
+    from django_stubs_ext import StrOrPromise
 
 # What entries are about. An object is found by its id through the index that starts with its kind.
-OBJECT_TYPES: tuple[tuple[str, str | Promise], ...] = (
+OBJECT_TYPES: tuple[tuple[str, StrOrPromise], ...] = (
     ("memory", _("memory")),
     ("candidate", _("candidate")),
     ("event", _("event")),
@@ -37,6 +37,7 @@ OBJECT_TYPES: tuple[tuple[str, str | Promise], ...] = (
     ("credential", _("credential")),
     ("delegation", _("delegation")),
 )
+_VERB_LABELS = [(verb.name, cast("StrOrPromise", verb.label)) for verb in VERBS.values()]
 
 
 @admin.register(AuditEntry, site=console)
@@ -44,10 +45,10 @@ class AuditEntryAdmin(GovernedAdmin):
     roles = frozenset({Role.OWNER, Role.COMPLIANCE, Role.AUDITOR})
     area = Area.AUDIT
     about = _(
-        "Who did what, to what, and with which result. Entries hold ids, codes and counts, never text, and nobody can change them."
+        "Who did what, to what, and with which result. Entries hold ids, codes and counts, never text; nobody changes them."
     )
     when_empty = _("Every change is written here in the same transaction.")
-    vocabularies = {"verb": {verb.name: verb.label for verb in VERBS.values()}, "object_type": dict(OBJECT_TYPES)}
+    vocabularies = {"verb": dict(_VERB_LABELS), "object_type": dict(OBJECT_TYPES)}
     references = {
         "actor_id": "tenants.User",
         "credential_id": "tenants.Credential",
@@ -58,7 +59,7 @@ class AuditEntryAdmin(GovernedAdmin):
         "at",
         "result",
         vocabulary("object_type", _("object type"), lambda: OBJECT_TYPES),
-        vocabulary("verb", _("verb"), lambda: [(verb.name, verb.label) for verb in VERBS.values()]),
+        vocabulary("verb", _("verb"), lambda: _VERB_LABELS),
     )
     linked_by = {"object_id": _("object"), "actor_id": _("actor"), "namespace_id": _("namespace")}
     search_fields = ("object_id",)
@@ -70,7 +71,7 @@ class AuditEntryAdmin(GovernedAdmin):
         Section(_("By whom"), ("actor", "actor_kind", "actor_id", "credential_id", "request_id")),
     )
 
-    def matching(self, request: HttpRequest, term: str) -> Q:
+    def matching(self, request: HttpRequest, term: str) -> Q:  # noqa: ARG002 - signature of the base
         kinds = [kind for kind, _label in OBJECT_TYPES]
         key = self.key_of(term)
         return Q(object_type__in=kinds, object_id=term) | (Q(pk=key) if key else Q(pk__in=[]))

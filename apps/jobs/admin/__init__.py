@@ -32,7 +32,7 @@ class ProcessingJobAdmin(GovernedAdmin):
     roles = WORK_ROLES
     area = Area.WORK
     about = _(
-        "Work that goes on in the background, each piece done once. A dead letter has used up its attempts and waits for a person."
+        "Work that goes on in the background, each piece done once. A dead letter has used up its attempts: somebody has to look."
     )
     when_empty = _("A job is made when an event is to be read or a deletion is to be worked off.")
     id_prefix = "job"

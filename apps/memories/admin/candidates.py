@@ -95,7 +95,7 @@ class ConflictSetAdmin(GovernedAdmin):
             _("Members"),
             "memories.Memory",
             by("conflict_set"),
-            ("fact_key", "id", "state", "version", "created_for", "created_at"),
+            ("fact_key", "standing", "version", "created_for", "created_at", "id"),
         ),
         Related(_("Candidates"), "memories.Candidate", by("conflict_set"), ("candidate_id", "status", "decision", "created_at")),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
+from apps.memories.admin.memories import SHOWN_STATES
 from apps.memories.models import Candidate, ConflictSet, Decision, Memory, MemoryType
 from apps.tenants.console.cards import Card, any_at_all, register_card
 from apps.tenants.console.charts import Bars, Days, register_bars, register_days
@@ -51,7 +52,7 @@ register_bars(
         _("Memories by state"),
         "memories.Memory",
         "state",
-        [(word, label) for word, label in Memory.State.choices if word != Memory.State.REVOKED],
+        SHOWN_STATES,
     )
 )
 register_bars(

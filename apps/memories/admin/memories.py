@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.core.ids import public_id
 from apps.core.text import fold_key
 from apps.memories.models import Decision, Memory, MemoryVersion
+from apps.tenants.console import values
 from apps.tenants.console.base import Area, GovernedAdmin
 from apps.tenants.console.details import Related, Section, by
 from apps.tenants.console.filters import scope_filter, vocabulary
@@ -20,9 +21,11 @@ from apps.tenants.models import Namespace, Role
 if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest
+    from django.utils.safestring import SafeString
 
 MEMORY_ROLES = frozenset({Role.OWNER, Role.COMPLIANCE, Role.REVIEWER, Role.AUDITOR})
 TEXTS = ("content", "rationale", "aliases")
+SHOWN_STATES = [(word, label) for word, label in Memory.State.choices if word != Memory.State.REVOKED]
 # What a version says of itself besides the merge decisions: how people and agents change one.
 _BY_HAND = [("REVISE", _("revised")), ("CONFIRM", _("confirmed"))]
 
@@ -40,11 +43,13 @@ class MemoryAdmin(GovernedAdmin):
     id_prefix = "mem"
     hidden_fields = ("conditions_hash", "last_version")
     references = {"created_by": "tenants.User"}
-    list_display = ("fact_key", "state", "memory_type", "namespace", "version", "created_at", "id")
+    list_display = ("fact_key", "standing", "memory_type", "namespace", "version", "created_at", "id")
     list_filter = (
-        vocabulary("state__exact", _("state"), lambda: [pair for pair in Memory.State.choices if pair[0] != Memory.State.REVOKED]),
+        vocabulary("state__exact", _("state"), lambda: SHOWN_STATES),
+        vocabulary("conflict_set__isnull", _("conflict"), lambda: [("False", _("in conflict")), ("True", _("undisputed"))]),
         "memory_type",
-        scope_filter("namespace"), "authority",
+        scope_filter("namespace"),
+        "authority",
         "retrieval_policy",
     )
     linked_by = {
@@ -101,12 +106,21 @@ class MemoryAdmin(GovernedAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).exclude(state=Memory.State.REVOKED)
 
+    @admin.display(description=_("state"))
+    def standing(self, row: Memory) -> SafeString:
+        """An active record in dispute may not call itself the current one, so it does not look like one."""
+        if row.conflict_set_id is not None and row.state == Memory.State.ACTIVE:
+            return values.state("conflict", _("in conflict"))
+        return values.state(row.state, row.get_state_display())
+
     def matching(self, request: HttpRequest, term: str) -> Q:
         """A fact key is found as it is stored and as people write it; the index of fact keys starts with the namespace."""
         access = self.access(request)
-        keys = {term, fold_key(term)}
-        places = Namespace.objects.filter(tenant_id=access.tenant_id if access else None).values("id")
-        return super().matching(request, term) | Q(namespace__in=places, fact_key__in=keys)
+        found = super().matching(request, term)
+        if access is None:
+            return found
+        places = Namespace.objects.filter(tenant_id=access.tenant_id).values("id")
+        return found | Q(namespace__in=places, fact_key__in={term, fold_key(term)})
 
 
 @admin.register(MemoryVersion, site=console)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @admin.register(User, site=console)
 class UserPages(InstallationAdmin):
-    """People and agents who belong to the open tenant; a superuser outside any tenant sees everybody. Nothing of a password is shown."""
+    """People and agents of the open tenant; a superuser outside any tenant sees everybody. Passwords are not shown."""
 
     roles = ACCESS_ROLES
     area = Area.ACCESS

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from django.db.models import Model
     from django.http import HttpRequest, HttpResponse
     from django.urls import URLPattern
-    from django.utils.functional import Promise
+    from django_stubs_ext import StrOrPromise
 
     from apps.tenants.access import Access
     from apps.tenants.console.details import Related, Section
@@ -40,11 +40,11 @@ __all__ = ["EVERY_ROLE", "Area", "GovernedAdmin"]
 _ERROR_FLAG = "e"
 
 
-class GovernedAdmin(admin.ModelAdmin):
+class GovernedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic when it runs
     """Rows of the open tenant, for the roles named, narrowed to what is in reach.
 
-    Governed models are never saved here: there is a list and a detail page and no other address. What changes a row is a page or an
-    action of its own that calls a verb. Private text is never loaded: those columns are listed in ``hidden_fields`` and deferred.
+    Governed models are never saved here: there is a list and a detail page and no other address. What changes a row is a page or
+    an action of its own that calls a verb. Private text is never loaded: ``hidden_fields`` are deferred.
     """
 
     admin_site: GovernanceAdminSite
@@ -58,17 +58,17 @@ class GovernedAdmin(admin.ModelAdmin):
 
     # Where it is and what it says about itself.
     area: ClassVar[Area] = Area.RECORDS
-    page_title: ClassVar[str | Promise | None] = None
-    about: ClassVar[str | Promise] = ""  # one sentence above the list: what these rows are
-    when_empty: ClassVar[str | Promise] = ""  # how rows come to be here
+    page_title: ClassVar[StrOrPromise | None] = None
+    about: ClassVar[StrOrPromise] = ""  # one sentence above the list: what these rows are
+    when_empty: ClassVar[StrOrPromise] = ""  # how rows come to be here
 
     # What is shown.
     id_prefix: ClassVar[str | None] = None
     references: ClassVar[Mapping[str, str]] = {}  # columns that hold keys of other rows without a foreign key → the model
-    vocabularies: ClassVar[Mapping[str, Mapping[str, str | Promise]]] = {}  # what the words of a column are called
+    vocabularies: ClassVar[Mapping[str, Mapping[str, StrOrPromise]]] = {}  # what the words of a column are called
     sections: ClassVar[tuple[Section, ...]] = ()
     related: ClassVar[tuple[Related, ...]] = ()
-    linked_by: ClassVar[Mapping[str, str | Promise]] = {}  # lookups that links of other pages narrow the list by → what they are
+    linked_by: ClassVar[Mapping[str, StrOrPromise]] = {}  # lookups that links of other pages narrow the list by → what they are
     sortable: ClassVar[tuple[str, ...]] = ()  # only columns that have an index, or lists that stay short
 
     paginator = BoundedPaginator
@@ -81,8 +81,8 @@ class GovernedAdmin(admin.ModelAdmin):
     # -- who
 
     @property
-    def title(self) -> str | Promise:
-        return self.page_title or self.opts.verbose_name_plural
+    def title(self) -> StrOrPromise:
+        return self.page_title or self.opts.verbose_name_plural or ""
 
     def access(self, request: HttpRequest) -> Access | None:
         return getattr(request, "access", None)
@@ -106,7 +106,7 @@ class GovernedAdmin(admin.ModelAdmin):
     # -- which rows
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """The rows this person sees. Row-level security bounds the tenant as well; lists, details, links and counts start here."""
+        """The rows this person sees: lists, details, links and counts start here. Row-level security bounds the tenant too."""
         rows = self._bare_rows()
         access = self.access(request)
         if access is None:
@@ -125,7 +125,7 @@ class GovernedAdmin(admin.ModelAdmin):
         return self._bare_rows() if self.label_for_everyone else self.get_queryset(request)
 
     def _bare_rows(self) -> QuerySet[Any]:
-        rows = self.model._default_manager.order_by(*self.ordering or ("pk",))  # noqa: SLF001 - Django's own name for it
+        rows: QuerySet[Any] = self.model._default_manager.order_by(*self.ordering or ("pk",))  # noqa: SLF001 - Django's own name for it
         return rows.defer(*self.hidden_fields) if self.hidden_fields else rows
 
     # -- names and addresses
@@ -170,8 +170,12 @@ class GovernedAdmin(admin.ModelAdmin):
     def get_changelist(self, request: HttpRequest, **_kwargs: Any) -> type[ScopedChangeList]:  # noqa: ARG002, ANN401
         return ScopedChangeList
 
-    def get_list_display(self, request: HttpRequest) -> list[Callable[[Model], object] | str]:  # noqa: ARG002
-        return [self.column(name) for name in self.list_display]
+    @property
+    def columns(self) -> list[str]:
+        return [str(name) for name in self.list_display]
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:  # noqa: ARG002
+        return [self.column(name) for name in self.columns]
 
     def column(self, name: str) -> Callable[[Model], object]:
         """The function that shows a column; the same object each time, because Django finds columns by identity."""
@@ -198,14 +202,11 @@ class GovernedAdmin(admin.ModelAdmin):
         for entry in self.list_filter:
             if isinstance(entry, str):
                 found |= {f"{entry}__exact", f"{entry}__isnull"}
-                if isinstance(self._column_of(entry), DateTimeField):
+                if isinstance(self.opts.get_field(entry), DateTimeField):
                     found |= {f"{entry}__gte", f"{entry}__lt"}
-            else:
-                found.add(entry.parameter_name)
+            elif isinstance(entry, type) and issubclass(entry, admin.SimpleListFilter):
+                found.add(str(entry.parameter_name))
         return frozenset(found)
-
-    def _column_of(self, name: str) -> object:
-        return None if "__" in name else self.opts.get_field(name)
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> tuple[QuerySet[Any], bool]:
         """Whole ids and whole keys only: nothing is ever looked for inside a text."""
@@ -252,5 +253,5 @@ class GovernedAdmin(admin.ModelAdmin):
             "kind": capfirst(self.opts.verbose_name),
             **(extra_context or {}),
         }
-        request.current_app = self.admin_site.name  # type: ignore[attr-defined]
+        request.current_app = self.admin_site.name
         return TemplateResponse(request, "console/detail.html", context)

@@ -1,6 +1,6 @@
 """Cards of the home page. Each app registers its own from its admin package; nobody counts another app's rows.
 
-A card is a narrowed list and nothing else: its number is counted from the very rows that its link opens, so the two cannot differ.
+A card is a narrowed list and nothing else: its number is counted from the very rows that its link opens, so they cannot differ.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from apps.tenants.console.paging import Counted, tallies
 if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest
-    from django.utils.functional import Promise
+    from django_stubs_ext import StrOrPromise
 
     from apps.tenants.console.base import GovernedAdmin
     from apps.tenants.console.navigation import Area
@@ -34,19 +34,19 @@ _MINUTES_IN_DAY = 24 * 60
 class Card:
     """One number on the home page.
 
-    ``model`` and ``query`` name the list behind it (``query`` as it stands in that list's address). ``instant`` is the column that
-    tells how long the oldest of them waits or, with a leading minus, how long ago the latest was. ``attention`` says whether the
-    count asks for somebody; ``quiet`` says in a few words what it means that there is none.
+    ``model`` and ``query`` name the list behind it (``query`` as it stands in that list's address). ``instant`` is the column
+    that tells how long the oldest of them waits or, with a leading minus, how long ago the latest was. ``attention`` says whether
+    the count asks for somebody; ``quiet`` says in a few words what it means that there is none.
     """
 
     key: str
     area: Area
-    title: str | Promise
+    title: StrOrPromise
     model: str
     query: Mapping[str, str] = field(default_factory=dict)
     instant: str | None = None
     attention: Callable[[Tally], bool] | None = None
-    quiet: str | Promise = ""
+    quiet: StrOrPromise = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,12 @@ class Age:
 class ShownCard:
     key: str
     area: Area
-    title: str | Promise
+    title: StrOrPromise
     count: Tally
     age: Age | None
     url: str
     attention: bool
-    quiet: str | Promise
+    quiet: StrOrPromise
 
 
 _cards: list[Card] = []

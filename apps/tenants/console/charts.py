@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from django.http import HttpRequest
-    from django.utils.functional import Promise
+    from django_stubs_ext import StrOrPromise
 
     from apps.tenants.console.base import GovernedAdmin
     from apps.tenants.console.site import GovernanceAdminSite
@@ -34,10 +34,10 @@ class Bars:
     """How many rows of a page there are for each word of a column; ``query`` narrows all of them."""
 
     key: str
-    title: str | Promise
+    title: StrOrPromise
     model: str
     column: str
-    choices: Sequence[tuple[str, str | Promise]]
+    choices: Sequence[tuple[str, StrOrPromise]]
     query: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -52,7 +52,7 @@ class Bar:
 @dataclass(frozen=True, slots=True)
 class ShownBars:
     key: str
-    title: str | Promise
+    title: StrOrPromise
     bars: tuple[Bar, ...]
 
     @property
@@ -65,10 +65,10 @@ class Days:
     """How often each word of a column was written on each of the last days (of UTC); ``at`` is the column that says when."""
 
     key: str
-    title: str | Promise
+    title: StrOrPromise
     model: str
     column: str
-    choices: Sequence[tuple[str, str | Promise]]
+    choices: Sequence[tuple[str, StrOrPromise]]
     at: str
 
 
@@ -113,7 +113,7 @@ class ShownDay:
 @dataclass(frozen=True, slots=True)
 class ShownDays:
     key: str
-    title: str | Promise
+    title: StrOrPromise
     words: tuple[tuple[str, str], ...]
     days: tuple[ShownDay, ...]
     width: int

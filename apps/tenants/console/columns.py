@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.core.exceptions import FieldDoesNotExist
-from django.db.models import BooleanField, DateTimeField, ForeignKey
+from django.db.models import DateTimeField, Field, ForeignKey
 from django.utils.html import format_html, format_html_join
 from django.utils.text import capfirst
 
@@ -17,9 +17,9 @@ from apps.tenants.console import values
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from django.db.models import Field, Model
-    from django.utils.functional import Promise
+    from django.db.models import Model
     from django.utils.safestring import SafeString
+    from django_stubs_ext import StrOrPromise
 
     from apps.tenants.console.base import GovernedAdmin
     from apps.tenants.console.links import Links
@@ -40,30 +40,34 @@ def column(page: GovernedAdmin, name: str) -> Callable[[Model], object]:
     return show
 
 
-def heading(page: GovernedAdmin, name: str) -> str | Promise:
+def heading(page: GovernedAdmin, name: str) -> StrOrPromise:
     """The column's verbose name, or what the page's own method calls itself."""
     field = _field(page, name)
     if field is not None:
         return field.verbose_name
-    return getattr(page, name).short_description
+    named: StrOrPromise = getattr(page, name).short_description
+    return named
 
 
 def value(page: GovernedAdmin, row: Any, name: str, links: Links, *, full: bool = False) -> SafeString:
     """A column of a row as HTML; ``full`` (detail pages) shows seconds and the id beside a label."""
     field = _field(page, name)
     if field is None:
-        return getattr(page, name)(row)
+        own: SafeString = getattr(page, name)(row)
+        return own
     held = getattr(row, field.attname)
     if name in page.references:
         return _referred(page.references[name], held, links)
     if isinstance(field, ForeignKey):
         return _pointed(field, held, links, full=full)
-    if name == page.opts.pk.name:
-        return values.code(page.label(row) if not page.id_prefix else page.spelled(held))
+    return _plain(page, row, field, held, full=full)
+
+
+def _plain(page: GovernedAdmin, row: Any, field: Field[Any, Any], held: Any, *, full: bool) -> SafeString:
+    if field.primary_key:
+        return values.code(page.spelled(held) if page.id_prefix else page.label(row))
     if isinstance(field, DateTimeField) and held is not None:
         return values.instant(held, seconds=full)
-    if isinstance(field, BooleanField):
-        return values.shown(held)
     return _worded(page, field, row, held)
 
 
@@ -82,9 +86,10 @@ def wanted(page: GovernedAdmin, rows: Iterable[Any], names: Iterable[str], links
 
 def _field(page: GovernedAdmin, name: str) -> Field[Any, Any] | None:
     try:
-        return page.opts.get_field(name)
+        found = page.opts.get_field(name)
     except FieldDoesNotExist:
         return None
+    return found if isinstance(found, Field) else None
 
 
 def _keys(held: Iterable[Any]) -> Iterator[Any]:

@@ -20,8 +20,8 @@ from apps.tenants.console.paging import Tally, tally
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
-    from django.utils.functional import Promise
     from django.utils.safestring import SafeString
+    from django_stubs_ext import StrOrPromise
 
     from apps.tenants.console.base import GovernedAdmin
 
@@ -37,7 +37,7 @@ def by(lookup: str) -> Callable[[Any], dict[str, Any]]:
 class Section:
     """A group of columns. What no section names is shown in a last one, so that a new column is never forgotten."""
 
-    title: str | Promise
+    title: StrOrPromise
     fields: tuple[str, ...]
 
 
@@ -45,10 +45,10 @@ class Section:
 class Related:
     """The first rows of another page that belong to this one.
 
-    ``where`` gives the lookups that find them; that page lists them in its ``linked_by``, so that its list can be narrowed the same way.
+    ``where`` gives the lookups that find them; that page has them in its ``linked_by``, so that its list narrows the same way.
     """
 
-    title: str | Promise
+    title: StrOrPromise
     model: str
     where: Callable[[Any], dict[str, Any]]
     columns: tuple[str, ...]

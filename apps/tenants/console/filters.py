@@ -1,10 +1,11 @@
-"""Filters whose choices are a vocabulary of ours. They never look into the table, so they are cheap and cannot tell of rows out of reach."""
+"""Filters whose choices are a vocabulary of ours. They ask no table: they cost nothing and tell of no row out of reach."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.contrib.admin.utils import prepare_lookup_value
 from django.utils.translation import gettext_lazy as _
 
 from apps.tenants.models import Scope
@@ -15,23 +16,24 @@ if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin
     from django.db.models import QuerySet
     from django.http import HttpRequest
-    from django.utils.functional import Promise
+    from django_stubs_ext import StrOrPromise
 
 
 def vocabulary(
-    column: str, name: str | Promise, choices: Callable[[], Iterable[tuple[str, str | Promise]]]
+    column: str, name: StrOrPromise, choices: Callable[[], Iterable[tuple[str, StrOrPromise]]]
 ) -> type[admin.SimpleListFilter]:
     """A filter of a column (or path) by words known in advance; ``choices`` is called when the filter is shown."""
 
     class Vocabulary(admin.SimpleListFilter):
-        title = name  # type: ignore[assignment]
+        title = name
         parameter_name = column
 
-        def lookups(self, _request: HttpRequest, _page: ModelAdmin[Any]) -> list[tuple[str, str | Promise]]:
+        def lookups(self, _request: HttpRequest, _page: ModelAdmin[Any]) -> list[tuple[str, StrOrPromise]]:
             return list(choices())
 
         def queryset(self, _request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
-            return rows.filter(**{column: self.value()}) if self.value() else rows
+            asked = self.value()
+            return rows if asked is None else rows.filter(**{column: prepare_lookup_value(column, asked)})
 
     return Vocabulary
 

@@ -34,7 +34,7 @@ class ScopedChangeList(ChangeList):
         page = self.model_admin
         self.result_list = list(self.result_list)
         links = Links(page.admin_site, request)
-        columns.wanted(page, self.result_list, page.list_display, links)
+        columns.wanted(page, self.result_list, page.columns, links)
         narrowed = [(lookup, request.GET[lookup]) for lookup in page.linked_by if lookup in request.GET]
         for lookup, text in narrowed:
             columns.wanted_by_link(page, lookup, text, links)

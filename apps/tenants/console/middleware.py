@@ -29,7 +29,7 @@ _SERVER_ERROR = 500
 class ConsoleTenant:
     """For people below /admin/: open the tenant they chose, decide what they reach there, and make the page inside its context.
 
-    Being a superuser opens no tenant's rows, only the pages of the installation (tenants, people), for which every tenant is visible.
+    Being a superuser opens no tenant's rows, only the pages of the installation (tenants, people), which see every tenant.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

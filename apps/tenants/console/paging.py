@@ -95,7 +95,7 @@ def _compiled(rows: QuerySet[Any] | None) -> tuple[str, Sequence[Any]]:
     return str(statement), parameters
 
 
-class BoundedPaginator(Paginator):
+class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # not generic when it runs
     """Counts no further than anybody would page by hand; a list of millions never waits for a full count."""
 
     @cached_property

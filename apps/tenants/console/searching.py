@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Field, Q, UUIDField
@@ -14,17 +14,19 @@ if TYPE_CHECKING:
 
 
 def by_id_or_column(page: GovernedAdmin, term: str) -> Q:
-    """Rows whose id is the term, or one of whose ``search_fields`` is; a column may name another lookup, as in ``key__startswith``."""
+    """Rows whose id is the term, or one of whose ``search_fields`` is; a column may name a lookup, as in ``key__startswith``."""
     found = Q(pk__in=[])
     key = page.key_of(term)
     if key is not None:
         found |= Q(pk=key)
     for name in page.search_fields:
-        found |= _in_column(page.opts.get_field(name.partition("__")[0]), name, term)
+        column = page.opts.get_field(name.partition("__")[0])
+        if isinstance(column, Field):
+            found |= _in_column(column, name, term)
     return found
 
 
-def _in_column(column: Field, name: str, term: str) -> Q:
+def _in_column(column: Field[Any, Any], name: str, term: str) -> Q:
     if isinstance(column, UUIDField):
         keys = [key for key in (parse_public_id(prefix, term) for prefix in PREFIXES) if key is not None]
         return Q(**{f"{name}__in": keys or _uuids(term)})

@@ -28,6 +28,12 @@ _TONES: dict[Tone, tuple[str, ...]] = {
         "yes",
         "supported",
         "packed",
+        "ADD",
+        "SUPERSEDE",
+        "INSERT_HISTORY",
+        "ATTACH_EVIDENCE",
+        "REVISE",
+        "CONFIRM",
     ),
     Tone.MOVING: ("accepted", "received", "queued", "running", "pending", "retry_wait", "provisional", "inferred"),
     Tone.WAITING: (

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -27,19 +28,18 @@ def shown(value: Any) -> SafeString:
     """A value without further meaning."""
     if value is None or value in ("", [], {}):
         return NOTHING
-    if isinstance(value, bool):
-        return state("yes" if value else "no", _("yes") if value else _("no"))
-    if isinstance(value, datetime):
-        return instant(value)
-    if isinstance(value, UUID):
-        return code(value)
-    if isinstance(value, dict):
-        return pairs(value)
-    if isinstance(value, list | tuple):
-        return words(value)
-    if isinstance(value, int):
-        return format_html('<span class="number">{}</span>', value)
-    return format_html("{}", value.isoformat() if isinstance(value, date) else value)
+    for kind, show in _BY_KIND:
+        if isinstance(value, kind):
+            return show(value)
+    return format_html("{}", value)
+
+
+def truth(value: bool) -> SafeString:  # noqa: FBT001 - it is the value
+    return state("yes" if value else "no", _("yes") if value else _("no"))
+
+
+def number(value: int) -> SafeString:
+    return format_html('<span class="number">{}</span>', str(value))
 
 
 def instant(at: datetime, *, seconds: bool = False) -> SafeString:
@@ -80,3 +80,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict | list):
         return format_html("<code>{}</code>", json.dumps(value, ensure_ascii=False, default=str))
     return value
+
+
+# In this order: a bool is an int as well.
+_BY_KIND: tuple[tuple[type[Any] | tuple[type[Any], ...], Callable[[Any], SafeString]], ...] = (
+    (bool, truth),
+    (datetime, instant),
+    (UUID, code),
+    (dict, pairs),
+    ((list, tuple), words),
+    (int, number),
+)
