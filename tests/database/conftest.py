@@ -96,6 +96,7 @@ def home(made_home: Path, tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["cp", "-a", made_home, copy], check=True)
     yield copy
     kill_server(copy)
+    shutil.rmtree(Places.of(copy).socket_folder, ignore_errors=True)  # outside the home if that is deep
     shutil.rmtree(copy, ignore_errors=True)
 
 
