@@ -114,6 +114,11 @@ class Candidate(TenantOwned):
             models.Index(fields=("tenant", "event"), name="candidate_by_event"),
             models.Index(fields=("tenant", "memory"), name="candidate_by_memory"),
             GinIndex(fields=("source_events",), name="candidate_by_sources"),  # asked by deletions of events
+            # What waits for a person, oldest first; and what was decided when, for the console's chart.
+            models.Index(fields=("tenant", "created_at"), condition=models.Q(status="pending_review"), name="candidate_waiting"),
+            models.Index(
+                fields=("tenant", "decided_at", "decision"), condition=models.Q(decision__isnull=False), name="candidate_decided"
+            ),
         )
 
     def __str__(self) -> str:

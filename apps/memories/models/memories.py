@@ -91,6 +91,7 @@ class Memory(TenantOwned):
             ),
             models.Index(fields=("tenant", "conflict_set"), condition=~models.Q(conflict_set=None), name="memory_in_conflict"),
             models.Index(fields=("tenant", "review_after"), condition=models.Q(state="active"), name="memory_review_due"),
+            models.Index(fields=("tenant", "state", "memory_type", "namespace"), name="memory_by_state"),  # counts of the console
         )
 
     def __str__(self) -> str:
