@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import orjson
 from django.db import connection
 
 from apps.core import clock
@@ -24,17 +24,18 @@ if TYPE_CHECKING:
 
 _LONGEST_VALUE = 128
 
-# One statement for any number of jobs; the lists are the columns. A row that is there already is left alone and not returned.
+# One statement for any number of jobs. A row that is there already is left alone and not returned.
 _INSERT = """
     INSERT INTO jobs_processingjob (id, tenant_id, kind, key, payload, namespaces, state, attempts, max_attempts, fence,
                                     next_try_at, checkpoint, last_error, created_at)
-    SELECT w.id, %(tenant)s, w.kind, w.key, w.payload::jsonb, w.namespaces::uuid[], 'queued', 0, w.max_attempts, 0, w.due_at,
+    SELECT w.id, %(tenant)s, w.kind, w.key, w.payload, w.namespaces, 'queued', 0, w.max_attempts, 0, w.next_try_at,
            '{}'::jsonb, '', %(now)s
-    FROM unnest(%(ids)s::uuid[], %(kinds)s::text[], %(keys)s::text[], %(payloads)s::text[], %(namespaces)s::text[],
-                %(attempts)s::int[], %(due)s::timestamptz[]) AS w(id, kind, key, payload, namespaces, max_attempts, due_at)
+    FROM jsonb_to_recordset(%(rows)s::jsonb)
+         AS w(id uuid, kind text, key text, payload jsonb, namespaces uuid[], max_attempts int, next_try_at timestamptz)
     ON CONFLICT (tenant_id, kind, key) DO NOTHING
     RETURNING id
 """
+_COLUMNS = ("id", "kind", "key", "payload", "namespaces", "max_attempts", "next_try_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +97,9 @@ def _row(tenant_id: UUID, item: Work, now: datetime) -> ProcessingJob:
 
 def _insert(tenant_id: UUID, rows: list[ProcessingJob], now: datetime) -> set[UUID]:
     """Insert what is new and return its ids."""
+    given = orjson.dumps([{name: getattr(row, name) for name in _COLUMNS} for row in rows]).decode()
     with connection.cursor() as cursor:
-        cursor.execute(
-            _INSERT,
-            {
-                "tenant": tenant_id,
-                "now": now,
-                "ids": [row.id for row in rows],
-                "kinds": [row.kind for row in rows],
-                "keys": [row.key for row in rows],
-                "payloads": [json.dumps(row.payload) for row in rows],
-                "namespaces": ["{" + ",".join(map(str, row.namespaces)) + "}" for row in rows],
-                "attempts": [row.max_attempts for row in rows],
-                "due": [row.next_try_at for row in rows],
-            },
-        )
+        cursor.execute(_INSERT, {"tenant": tenant_id, "now": now, "rows": given})
         return {found for (found,) in cursor.fetchall()}
 
 

@@ -14,8 +14,8 @@ from django.db import Error as DatabaseError
 from django.db import connection
 
 from apps.core import clock
-from apps.core.api import rate_limit
 from apps.core.isolation import system_context
+from apps.core.models import RateWindow
 from apps.jobs import doorbell, heartbeats
 from apps.jobs.look import look
 from apps.jobs.models import Outbox, ProcessingJob, WorkerHeartbeat
@@ -50,10 +50,11 @@ def tidy() -> int:
             ProcessingJob.objects.filter(state=State.DONE, finished_at__lt=now - KEPT_DONE),
             Outbox.objects.filter(delivered_at__lt=now - KEPT_DELIVERED),
             WorkerHeartbeat.objects.filter(seen_at__lt=now - KEPT_HEARTBEAT),
+            RateWindow.objects.filter(window_started_at__lt=now - KEPT_IDLE),
         ):
             few = rows.values_list("pk", flat=True)[:_TIDIED_AT_ONCE]
             removed += rows.model.objects.filter(pk__in=list(few)).delete()[0]
-    return removed + idempotency.forget_expired(now) + rate_limit.forget_idle(now - KEPT_IDLE)
+    return removed + idempotency.forget_expired(now)
 
 
 def run_worker(stop: threading.Event) -> None:

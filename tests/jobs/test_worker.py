@@ -195,6 +195,7 @@ def test_a_signal_to_the_whole_group_does_not_hang_the_worker(workshop: Workshop
 def test_idle_processes_killed_from_outside_are_replaced(workshop: Workshop, room: Room) -> None:
     """An idle process may be killed while it holds the lock of the queue; then its successor waits for ever and is replaced in turn."""
     worker = workshop.start()
+    workshop.wait(lambda: rings() == 0, "an idle worker")
     for process in leaves(worker.pid):
         with_suppressed(os.kill, process, signal.SIGKILL)
     (job,) = room.put("trial", "a")
@@ -215,6 +216,12 @@ def effects(room: Room) -> int:
 def empty_broker() -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_q_ormq")
+
+
+def rings() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM django_q_ormq")
+        return int(cursor.fetchone()[0])
 
 
 def descendants(pid: int) -> list[int]:
