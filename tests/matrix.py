@@ -63,9 +63,9 @@ class Probe:
 
     ``make(world, subject, project)`` makes an object of that subject (in the project, or in the user's own scope when it is
     None) and returns the id that stands in the path. ``kinds``: which other owners there can be. ``body``: JSON, or a function
-    that makes a fresh one. ``scoped``: the body takes ``scope`` and ``scope_id``. ``query``: parameters of the address.
-    ``statements``: SQL statements of a good call, all included; the matrix fails when there are more (a new cost) or fewer
-    (lower it here).
+    that makes a fresh one. ``scoped``: the body takes ``scope`` and ``scope_id``. ``query``: parameters of the address, or a
+    function that makes fresh ones. ``statements``: SQL statements of a good call, all included; the matrix fails when there are
+    more (a new cost) or far fewer (lower it here).
     """
 
     statements: int
@@ -73,7 +73,7 @@ class Probe:
     body: Any = None
     success: int = 200
     scoped: bool = False
-    query: str = ""
+    query: str | Callable[[], str] = ""
     kinds: tuple[str, ...] = EVERYBODY
     caller: Callable[[World], Caller] = lambda world: world.alice
 
@@ -81,7 +81,8 @@ class Probe:
         body = self.body() if callable(self.body) else self.body
         if changes:
             body = {**body, **changes}
-        return caller.send(endpoint.method, endpoint.path(object_id) + self.query, body)
+        query = self.query() if callable(self.query) else self.query
+        return caller.send(endpoint.method, endpoint.path(object_id) + query, body)
 
 
 _probes: dict[tuple[str, str], Probe] = {}

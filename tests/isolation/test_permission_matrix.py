@@ -14,6 +14,7 @@ pytestmark = pytest.mark.django_db
 ALL = endpoints()
 PROBED = [one for one in ALL if probe_of(one) is not None]
 OPEN = {"schema", "docs", "health/live", "health/ready", "metrics", "^"}  # everybody's, or guarded in another way
+SLACK = 3  # so many fewer than the baseline, and the baseline has to follow
 # said only because the test sits inside a transaction of its own
 OF_THE_TEST = ("SAVEPOINT", "RELEASE SAVEPOINT", "SELECT set_config('role', 'none'")
 
@@ -100,7 +101,7 @@ def test_a_scope_beyond_the_caller_is_like_one_that_never_was(world, elsewhere, 
 
 @pytest.mark.parametrize("endpoint", PROBED, ids=str)
 def test_a_good_call_works_and_costs_what_it_did(world, endpoint):
-    """A baseline of statements: more is a new cost on every request, fewer is a reason to lower the number in probes.py."""
+    """A baseline of statements: more is a new cost on every request, far fewer a reason to lower the number in probes.py."""
     probe = probe_of(endpoint)
     caller = probe.caller(world)
     ids = [probe.make(world, "alice", None) if probe.make else "" for _ in range(2)]
@@ -110,4 +111,6 @@ def test_a_good_call_works_and_costs_what_it_did(world, endpoint):
     assert answer.status_code == probe.success, answer.content
     said = [" ".join(one["sql"].split())[:160] for one in seen]
     said = [text for text in said if not text.startswith(OF_THE_TEST)]
-    assert len(said) == probe.statements, "\n".join([f"{len(said)} statements, expected {probe.statements}", *said])
+    assert probe.statements - SLACK < len(said) <= probe.statements, "\n".join(
+        [f"{len(said)} statements, expected {probe.statements}", *said]
+    )

@@ -22,7 +22,8 @@ def new_candidate(**changes):
 
 
 def propose(world, subject, project, **changes):
-    sources = [make_event(world, subject, project)] if project else []
+    said_so = project is None and "epistemic_status" not in changes  # what somebody says about themself needs no source
+    sources = [] if said_so else [make_event(world, subject, project)]
     answer = world.caller(subject).post(
         "/memory-candidates", new_candidate(source_event_ids=sources, **placed(project), **changes)
     )
@@ -35,8 +36,8 @@ def make_candidate(world, subject, project):
 
 
 def make_waiting(world, subject, project):
-    """A candidate that nobody has decided on: an inference does not become a memory by itself."""
-    made = propose(world, subject, project, epistemic_status="inferred")
+    """A candidate that nobody has decided on: what is to live in Git waits for its review."""
+    made = propose(world, subject, project, authority="git")
     assert made["status"] == "pending_review", made
     return made["candidate_id"]
 
@@ -64,24 +65,24 @@ def deletion_query():
     return f"?deletion_request_id=del-{uuid4().hex}&reason=gone"
 
 
-probe("POST", "memory-candidates", Probe(body=new_candidate, scoped=True, success=201, statements=0))
-probe("GET", "memory-candidates", Probe(statements=0))
-probe("GET", "memory-candidates/<str:candidate_id>", Probe(make=make_candidate, statements=0))
-probe("POST", "memory-candidates/<str:candidate_id>/withdraw", Probe(make=make_waiting, body={}, statements=0))
-probe("GET", "memories", Probe(statements=0))
-probe("GET", "memories/<str:memory_id>", Probe(make=make_memory, statements=0))
-probe("GET", "memories/<str:memory_id>/versions", Probe(make=make_memory, statements=0))
-probe("PATCH", "memories/<str:memory_id>", Probe(make=make_memory, body=change, statements=0))
+probe("POST", "memory-candidates", Probe(body=new_candidate, scoped=True, success=201, statements=22))
+probe("GET", "memory-candidates", Probe(statements=6))
+probe("GET", "memory-candidates/<str:candidate_id>", Probe(make=make_candidate, statements=8))
+probe("POST", "memory-candidates/<str:candidate_id>/withdraw", Probe(make=make_waiting, body={}, statements=8))
+probe("GET", "memories", Probe(statements=6))
+probe("GET", "memories/<str:memory_id>", Probe(make=make_memory, statements=10))
+probe("GET", "memories/<str:memory_id>/versions", Probe(make=make_memory, statements=9))
+probe("PATCH", "memories/<str:memory_id>", Probe(make=make_memory, body=change, statements=25))
 probe(
     "POST",
     "memories/<str:memory_id>/confirm",
-    Probe(make=make_memory, body={"observed_at": "2024-02-01T00:00:00Z"}, statements=0),
+    Probe(make=make_memory, body={"observed_at": "2024-02-01T00:00:00Z"}, statements=24),
 )
 probe(
     "POST",
     "memories/<str:memory_id>/withdraw",
-    Probe(make=make_memory, body={"expected_version": 1, "reason": "wrong"}, statements=0),
+    Probe(make=make_memory, body={"expected_version": 1, "reason": "wrong"}, statements=25),
 )
-probe("DELETE", "memories/<str:memory_id>", Probe(make=make_memory, query=deletion_query, success=202, statements=0))
-probe("GET", "memory-conflicts", Probe(statements=0))
-probe("GET", "memory-conflicts/<str:conflict_id>", Probe(make=make_conflict, statements=0))
+probe("DELETE", "memories/<str:memory_id>", Probe(make=make_memory, query=deletion_query, success=202, statements=37))
+probe("GET", "memory-conflicts", Probe(statements=6))
+probe("GET", "memory-conflicts/<str:conflict_id>", Probe(make=make_conflict, statements=10))

@@ -1,0 +1,23 @@
+"""How the endpoints of deletions are called (tests/matrix.py)."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from tests.matrix import Probe, probe
+from tests.memories.probes import make_memory
+
+
+def new_deletion(kind="session", target="s-1"):
+    return {"deletion_request_id": f"del-{uuid4().hex}", "target": {"kind": kind, "id": target}, "reason": "gone"}
+
+
+def make_deletion(world, subject, project):
+    body = new_deletion("memory", make_memory(world, subject, project))
+    answer = world.caller(subject).post("/memory-deletions", body)
+    assert answer.status_code == 202, answer.content
+    return answer.json()["job_id"]
+
+
+probe("POST", "memory-deletions", Probe(body=lambda: new_deletion("subject", "alice"), success=202, statements=26))
+probe("GET", "memory-deletions/<str:job_id>", Probe(make=make_deletion, statements=10))
