@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from django.db.models import QuerySet
+
 # A head is what a new statement is compared with. The others have given up their key.
 HEAD_STATES = (Memory.State.ACTIVE, Memory.State.NEEDS_REVIEW)
 
@@ -67,7 +69,7 @@ def is_corrected(memory: Memory, version: MemoryVersion) -> bool:
 
 def lock_key(tenant_id: UUID, namespace_id: UUID, memory_type: str, fact_key: str, conditions_hash: str) -> list[Rival]:
     """The heads under a key, locked by primary key; the caller holds the namespace row."""
-    heads = Memory.objects.select_for_update(of=("self",), no_key=True).filter(
+    heads = _locked().filter(
         tenant_id=tenant_id,
         namespace_id=namespace_id,
         memory_type=memory_type,
@@ -80,8 +82,12 @@ def lock_key(tenant_id: UUID, namespace_id: UUID, memory_type: str, fact_key: st
 
 def lock_memory(tenant_id: UUID, memory_id: UUID) -> Rival:
     """One memory, locked; the caller holds its namespace row and knows that it is there."""
-    memory = Memory.objects.select_for_update(of=("self",), no_key=True).get(tenant_id=tenant_id, id=memory_id)
+    memory = _locked().get(tenant_id=tenant_id, id=memory_id)
     return load(tenant_id, [memory])[0]
+
+
+def _locked() -> QuerySet[Memory]:
+    return Memory.objects.select_related("retention_class", "conflict_set").select_for_update(of=("self",), no_key=True)
 
 
 def load(tenant_id: UUID, memories: list[Memory]) -> list[Rival]:

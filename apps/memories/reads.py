@@ -179,6 +179,7 @@ def list_versions(access: Access, memory_id: str, query: PageRequest) -> Page[Ve
     with tenant_transaction(access):
         memory = require_readable(access, memory_id)
         rows = MemoryVersion.objects.filter(tenant_id=access.tenant_id, memory=memory).exclude(content=None)
+        rows = rows.select_related("author_subject")
         found = page(rows, order=("-version",), query=query, caller=access.caller_id, route=f"memories/{memory.id}/versions")
         return Page(_views(access, memory, found.items), found.next_cursor)
 
@@ -189,15 +190,12 @@ def _chosen(access: Access, memory: Memory, version: int | None, as_of: datetime
         return found if version is None or (found is not None and found.version == version) else None
     number = memory.version if version is None else version
     rows = MemoryVersion.objects.filter(tenant_id=access.tenant_id, memory=memory, version=number).exclude(content=None)
-    return rows.first()
+    return rows.select_related("author_subject").first()
 
 
 def _views(access: Access, memory: Memory, versions: Sequence[MemoryVersion]) -> list[VersionView]:
     texts = texts_of(access.tenant_id, versions)
     sources = timeline.sources_of(access, [version.id for version in versions])
-    subjects = {}
-    for version in MemoryVersion.objects.filter(id__in=[one.id for one in versions]).select_related("author_subject"):
-        subjects[version.id] = None if version.author_subject is None else version.author_subject.key
     views = []
     for version in versions:
         text, ground = texts.get(version.id), sources.get(version.id)
@@ -231,7 +229,7 @@ def _views(access: Access, memory: Memory, versions: Sequence[MemoryVersion]) ->
                 content_hash=version.content_hash,
                 authority_revision=version.authority_revision or None,
                 origin=version.origin,
-                stated_by=subjects[version.id],
+                stated_by=None if version.author_subject is None else version.author_subject.key,
             )
         )
     return views

@@ -196,8 +196,9 @@ def _open(
     if not access.by_id[memory.namespace_id].write:
         raise NotPermitted
     namespace = lock_namespace(access.tenant_id, memory.namespace_id)
-    require_readable(access, memory_id)  # a deletion may have been accepted while we waited (VH-14)
     rival = lock_memory(access.tenant_id, memory.id)
+    if rival.memory.state == Memory.State.REVOKED:  # a deletion was accepted while we waited (VH-14)
+        require_readable(access, memory_id)
     if expected_version is not None and expected_version != rival.memory.version:
         raise VersionConflict(rival.memory.version)
     if rival.memory.authority != Authority.DATABASE:
