@@ -17,6 +17,7 @@ def delay(attempt: int, *, spread: float | None = None) -> timedelta:
     Doubles from one second up to ten minutes. ``spread`` between 0 and 1 places it between half of that and all of it; drawn
     by lot when not given, so that work that failed together does not come back together.
     """
-    whole = min(FIRST * 2 ** min(max(attempt, 1) - 1, _MOST_DOUBLINGS), CAP)
+    doublings: int = min(max(attempt, 1) - 1, _MOST_DOUBLINGS)
+    whole = min(FIRST * (1 << doublings), CAP)
     share = secrets.randbelow(_STEPS) / _STEPS if spread is None else spread
     return whole * (0.5 + 0.5 * share)

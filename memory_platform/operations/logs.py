@@ -11,6 +11,7 @@ import logging
 import logging.config
 import threading
 import traceback
+from collections.abc import MutableMapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -119,7 +120,7 @@ def _numbers(record: logging.LogRecord) -> list[int | float]:
     return [value for value in record.args if isinstance(value, (int, float))]
 
 
-def _to_record(_logger: object, _method: str, event: dict[str, Any]) -> tuple[tuple[str], dict[str, Any]]:
+def _to_record(_logger: object, _method: str, event: MutableMapping[str, Any]) -> tuple[tuple[str], dict[str, Any]]:
     """Hand an event of structlog to the standard library: its name is the message, its other members are fields."""
     name = str(event.pop("event", ""))
     failure = event.pop("exc_info", None)
