@@ -19,6 +19,7 @@ import pytest
 from tests.docs import snippets
 from tests.docs.snippets import PROJECT
 
+IMPORT = (PROJECT / "docs" / "import.md").read_text(encoding="utf-8")
 GUIDE = (PROJECT / "docs" / "api-guide.md").read_text(encoding="utf-8")
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 
@@ -82,11 +83,20 @@ def _until_printed(server: subprocess.Popen[bytes], log: Path, start: str, secon
 def test_what_the_pages_say_to_type_does_what_they_say(demo: Demo):
     """One test, because one server is enough: the query of the README, then the guide with curl, then the guide in Python."""
     printed_query_gives_the_answer_in_the_readme(demo)
-    for language in ("bash", "python"):  # the shell comes first: it makes the tenant that both sessions use
-        blocks = snippets.blocks(GUIDE, language)
-        assert len(blocks) > 10
-        pairs = list(zip(blocks, snippets.run(blocks, language, demo.environment), strict=True))
-        assert [f"line {block.line}: {one}" for block, text in pairs for one in snippets.differences(block, text)] == []
+    assert differences(GUIDE, "bash", demo) == []  # first, because it makes the tenant that both sessions use
+    assert differences(GUIDE, "python", demo) == []
+    assert differences(IMPORT, "bash", demo) == []
+
+
+def differences(page: str, language: str, demo: Demo) -> list[str]:
+    blocks = snippets.blocks(page, language)
+    assert blocks
+    printed = snippets.run(blocks, language, demo.environment)
+    return [
+        f"line {one.line}: {found}"
+        for one, text in zip(blocks, printed, strict=True)
+        for found in snippets.differences(one, text)
+    ]
 
 
 def printed_query_gives_the_answer_in_the_readme(demo: Demo) -> None:
