@@ -29,6 +29,7 @@ limit_request_field_size = 8190  # a delegation token fits many times over
 # Requests are logged by the application, without query strings; see LOGGING in settings.py.
 accesslog = None
 errorlog = "-"
+logger_class = "memory_platform.operations.gunicorn_log.JsonLogger"
 loglevel = "warning"
 
 # Neither a socket in the user's home folder nor a second process to control this one.

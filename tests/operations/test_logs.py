@@ -127,3 +127,22 @@ def test_a_record_that_cannot_be_written_is_not_printed_with_its_values(capsys: 
     handler = logging.StreamHandler()
     handler.handleError(logging.makeLogRecord({"msg": "row %s", "args": (CANARY,)}))
     assert CANARY not in capsys.readouterr().err
+
+
+@pytest.mark.canary
+def test_gunicorn_speaks_the_same_way(capfd: pytest.CaptureFixture[str]) -> None:
+    from gunicorn.config import Config
+
+    from memory_platform.operations.gunicorn_log import JsonLogger
+
+    config = Config()
+    config.set("errorlog", "-")
+    logger = JsonLogger(config)
+    try:
+        int(CANARY)
+    except ValueError:
+        logger.exception("Error handling request %s", f"/api/v1/memories?question={CANARY}")
+    for handler in list(logger.error_log.handlers):
+        logger.error_log.removeHandler(handler)
+    line = json.loads(capfd.readouterr().err.splitlines()[-1])
+    assert CANARY not in str(line) and line["event"] == "Error handling request %s" and line["error"] == ["builtins.ValueError"]
