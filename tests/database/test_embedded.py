@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.util
 import os
 import stat
-from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -58,7 +58,7 @@ def test_the_last_to_leave_stops_it(home, holder):
     assert query(home, "SELECT word FROM kept") == [("tide",)]
     second.leave()
     assert server_pid(home) is None
-    assert not psutil_exists(pid)
+    assert not runs(pid)
 
 
 def test_two_that_start_at_once_share_one_new_server(tmp_path):
@@ -134,5 +134,9 @@ def test_settings_name_the_database_before_it_runs(tmp_path):
     assert not (tmp_path / "nowhere").exists()
 
 
-def psutil_exists(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()
+def runs(pid: int) -> bool:
+    """Ended means ended also where nobody has collected its exit code yet."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
