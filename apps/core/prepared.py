@@ -5,12 +5,10 @@ the way of every request that costs more than running them. These go through a c
 server; Django's wrapper stays around it, so that they are counted and shown like all others.
 """
 
-
-
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -18,14 +16,14 @@ from django.db import DEFAULT_DB_ALIAS, connections
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_THRESHOLD = 5  # of the driver, for statements that do not ask to be prepared; there are none on this kind of cursor
+    from psycopg._queries import PostgresQuery
+    from psycopg.abc import Params, Query
+
+_AT_ONCE = 0  # prepared on first use; Django's own cursors bind values themselves and are never prepared
 
 
 class _PreparingCursor(psycopg.Cursor[tuple[Any, ...]]):
-    def execute(self, query: Any, params: Any = None, *, prepare: bool | None = True, binary: bool | None = None) -> Self:
-        return super().execute(query, params, prepare=prepare, binary=binary)
-
-    def _convert_query(self, query: Any, params: Any = None) -> Any:
+    def _convert_query(self, query: Query, params: Params | None = None) -> PostgresQuery:
         """The driver forgets the text of a prepared statement; Django's log of statements wants it."""
         self._query = super()._convert_query(query, params)
         return self._query
@@ -38,9 +36,9 @@ def prepared_cursor(*, using: str = DEFAULT_DB_ALIAS) -> Iterator[Any]:
     connection.ensure_connection()
     raw = connection.connection
     if raw.prepare_threshold is None:
-        raw.prepare_threshold = _THRESHOLD
+        raw.prepare_threshold = _AT_ONCE
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-    with wrap(_PreparingCursor(raw)) as cursor:
+    with wrap(_PreparingCursor(raw)) as cursor:  # type: ignore[arg-type]  # any cursor of the driver will do
         yield cursor
 
 

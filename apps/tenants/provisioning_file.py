@@ -259,7 +259,10 @@ def _shown(text: str) -> str:
     return repr(text[:80])
 
 
-class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the C one where it was built
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one where it was built
+
+
+class _StrictLoader(_Loader):  # type: ignore[misc]
     """YAML as plain data: a key must not stand twice, dates stay text."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002
@@ -267,11 +270,12 @@ class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ign
         for key_node, _ in node.value:
             if key_node.tag == "tag:yaml.org,2002:merge":
                 continue
-            key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+            key = self.construct_object(key_node, deep=True)
             if not isinstance(key, Hashable) or key in seen:
                 self._refuse(key_node)
             seen.add(key)
-        return super().construct_mapping(node, deep=deep)
+        found: dict[Hashable, Any] = super().construct_mapping(node, deep=deep)
+        return found
 
     def _refuse(self, node: yaml.Node) -> NoReturn:
         raise yaml.constructor.ConstructorError(None, None, "this key stands here twice", node.start_mark)

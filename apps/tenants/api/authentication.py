@@ -46,7 +46,7 @@ class CredentialAuthentication(BaseAuthentication):
 
 def bearer_token(request: Request) -> str:
     """The token that was sent; raises NotAuthenticated when there is none or it cannot be one."""
-    sent = request.META.get("HTTP_AUTHORIZATION", "")
+    sent = str(request.META.get("HTTP_AUTHORIZATION", ""))
     if len(sent) > _LONGEST or not sent.isascii():
         raise NotAuthenticated
     scheme, _, token = sent.partition(" ")

@@ -39,8 +39,8 @@ class User(AbstractUser):
     governance: ClassVar = Governance(tenant=None, keeps=Keeps.CONFIGURATION, audited=Audited.VERB)
 
     class Meta(AbstractUser.Meta):
-        verbose_name = _("user")
-        verbose_name_plural = _("users")
+        verbose_name = _("user")  # type: ignore[assignment]  # the stubs of the base class know plain text only
+        verbose_name_plural = _("users")  # type: ignore[assignment]
 
 
 class Membership(TenantOwned):

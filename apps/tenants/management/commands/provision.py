@@ -1,7 +1,5 @@
 """``manage.py provision FILE [--json]``: the tenants of a file (design/06 Provisioning file)."""
 
-# ruff: noqa: ANN401 - Django's signature
-
 from __future__ import annotations
 
 import argparse
