@@ -1,8 +1,8 @@
 """Admission: the seven checks that a proposal passes before it is compared with anything (design/03 step 3, CA-01..08).
 
-Pure: what the server knows beyond the words comes in as :class:`Known`. The checks run in their fixed order and the first refusal ends
-them; a check that only wants somebody to look keeps the proposal waiting, and a later refusal still wins over it. Equivalent content,
-the seventh check, is the merge decision itself (consolidation.py).
+Pure: what the server knows beyond the words comes in as :class:`Known`. The checks run in their fixed order and the first
+refusal ends them; a check that only wants somebody to look keeps the proposal waiting, and a later refusal still wins over it.
+Equivalent content, the seventh check, is the merge decision itself (consolidation.py).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Result(StrEnum):
 class Known:
     """What the server knows about a proposal beyond its words.
 
-    ``source_fault``: why its sources do not count (no_source, revoked, evidence_unavailable), or None. ``suppressed``: a deletion asked
-    that this fact never come back.
+    ``source_fault``: why its sources do not count (no_source, revoked, evidence_unavailable), or None. ``suppressed``: a deletion
+    asked that this fact never come back.
     """
 
     scope: str
@@ -161,7 +161,7 @@ def honest_standing(proposal: Proposal) -> tuple[EpistemicStatus, Verdict | None
 
 
 def holds_forbidden(proposal: Proposal) -> bool:
-    """Whether any text, key, label or condition of a proposal holds forbidden material, or the mark of some that was taken out."""
+    """Whether a text, key or condition of a proposal holds forbidden material, or the mark of some that was taken out."""
     return is_forbidden(*proposal.texts, proposal.fact_key, *condition_texts(proposal.conditions))
 
 

@@ -86,7 +86,7 @@ def settle(
     *,
     event_id: UUID | None = None,
 ) -> Proposed:
-    """Decide one proposal in the open transaction, which holds the namespace row. ``event_id``: the event it was extracted from."""
+    """Decide one proposal in the open transaction, which holds the namespace row; ``event_id`` is the event it was read from."""
     index_key = bytes(namespace.tenant.index_key)
     fingerprint = request_digest(index_key, _request_of(namespace, author, proposal))
     earlier = Candidate.objects.filter(tenant_id=access.tenant_id, candidate_id=proposal.candidate_id).first()
@@ -145,7 +145,10 @@ def _policy(access: Access, proposal: Proposal) -> UUID | None:
 
 
 def _relations(access: Access, namespace: Namespace, author: Author, proposal: Proposal) -> tuple[list[tuple[str, UUID]], bool]:
-    """Targets by primary key, and whether the caller may supersede those it names so. Absent and unreadable are one error (ID-09)."""
+    """Targets by primary key, and whether the caller may supersede those it names so.
+
+    Absent and unreadable targets are one error (ID-09).
+    """
     if not proposal.relations:
         return [], True
     keys = [parse_public_id("mem", one.memory_id) for one in proposal.relations]
@@ -256,7 +259,7 @@ def _request_of(namespace: Namespace, author: Author, proposal: Proposal) -> obj
 
 
 def _replay(access: Access, earlier: Candidate, fingerprint: str) -> Proposed:
-    """The same id again. A candidate whose text was deleted since answers what it is now; it cannot tell requests apart any more."""
+    """The same id again. A candidate whose text was deleted since answers what it is now; it tells requests apart no more."""
     if earlier.fingerprint not in ("", fingerprint):
         raise IdempotencyKeyReuse
     if not readable_candidates(access).filter(pk=earlier.pk).exists():

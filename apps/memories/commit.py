@@ -1,7 +1,7 @@
 """Writing versions: the one place where a head moves (design/03 Concurrency, VH-09..15).
 
-Everything here runs in one transaction that holds the namespace row and the heads concerned. The revision of the tenant is taken when all
-reading and locking is done, and everything written carries it.
+Everything here runs in one transaction that holds the namespace row and the heads concerned. The revision of the tenant is taken
+when all reading and locking is done, and everything written carries it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The merge decision: one claim against what stands under its key (design/03 Merge decision, MG-01..13).
 
-Pure. Event time and conditions decide; arrival order and likeness never do. A record's history is a line of standings, one after the
-other in valid time; a claim names an instant on that line. The same set of claims gives the same line in every order of arrival.
+Pure. Event time and conditions decide; arrival order and likeness never do. A record's history is a line of standings, one after
+the other in valid time; a claim names an instant on that line. The same set of claims gives the same line in every order.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Claim:
     """What a candidate says, as far as merging is concerned.
 
-    ``effective_at`` is the stated start, else the time of its latest dated origin, else None. ``strength`` ranks the ground it rests
-    on, 0 is best (LN-19, trust of its origins). ``author`` is the subject whose word it is.
+    ``effective_at`` is the stated start, else the time of its latest dated origin, else None. ``strength`` ranks the ground it
+    rests on, 0 is best (LN-19, trust of its origins). ``author`` is the subject whose word it is.
     """
 
     proposition: str
@@ -122,18 +122,10 @@ def _parts(claim: Claim, holder: Standing | None) -> bool:
 def _other_proposition(claim: Claim, line: Line) -> Merge:
     """Rows 4 to 6: another value for the same key under the same conditions."""
     at = claim.effective_at
-    live = _live(line)
-    head = next(standing for standing in live if standing.head)
-    if at is None or not head.effective:
-        return Merge(Decision.CONFLICT, Reason.NO_EFFECTIVE_TIME, 0)
-    if claim.author != head.author:
-        return Merge(Decision.CONFLICT, Reason.OTHER_SUBJECT, 0)
-    if any(at == standing.valid_from or at in standing.held_at for standing in live):
-        return Merge(Decision.CONFLICT, Reason.EQUAL_TIME, 0)
-    before = max((one for one in live if one.valid_from < at), key=_start, default=None)
+    undecided = _undecided(claim, line)
+    if undecided is not None or at is None:
+        return Merge(Decision.CONFLICT, undecided, 0)
     after = _after(at, line)
-    if (before and claim.strength > before.strength) or (after and after.strength > claim.strength):
-        return Merge(Decision.CONFLICT, Reason.WEAKER_FIDELITY, 0)
     holder = _holder(at, line)
     again = min((held for held in holder.held_at if held > at), default=None) if holder else None
     if holder is not None and again is not None:
@@ -142,6 +134,24 @@ def _other_proposition(claim: Claim, line: Line) -> Merge:
     if after is None:
         return Merge(Decision.SUPERSEDE, None, 0, ended)
     return Merge(Decision.INSERT_HISTORY, None, 0, ended, ends=_sooner(claim.valid_to, after.valid_from))
+
+
+def _undecided(claim: Claim, line: Line) -> Reason | None:
+    """Why time, author and evidence do not say which of two values holds (row 6), or None when they do."""
+    at = claim.effective_at
+    live = _live(line)
+    head = next(standing for standing in live if standing.head)
+    if at is None or not head.effective:
+        return Reason.NO_EFFECTIVE_TIME
+    if claim.author != head.author:
+        return Reason.OTHER_SUBJECT
+    if any(at == standing.valid_from or at in standing.held_at for standing in live):
+        return Reason.EQUAL_TIME
+    before = max((one for one in live if one.valid_from < at), key=_start, default=None)
+    after = _after(at, line)
+    if (before and claim.strength > before.strength) or (after and after.strength > claim.strength):
+        return Reason.WEAKER_FIDELITY
+    return None
 
 
 def _live(line: Line) -> list[Standing]:

@@ -35,7 +35,11 @@ def require_readable(access: Access, memory_id: str) -> Memory:
     Raises NotFound (absent, foreign and unreadable alike) and, only for who could read it before its deletion, Revoked.
     """
     key = parse_public_id("mem", memory_id)
-    found = None if key is None else within_reach(access).filter(pk=key).select_related("namespace", "retention_class", "access_policy").first()
+    found = (
+        None
+        if key is None
+        else within_reach(access).filter(pk=key).select_related("namespace", "retention_class", "access_policy").first()
+    )
     if found is None:
         raise NotFound
     if found.state == Memory.State.REVOKED:

@@ -1,4 +1,4 @@
-"""Reading an event and proposing what it says (design/03 step 2). An extractor only proposes; everything is decided as for an agent."""
+"""Reading an event and proposing what it says (design/03 step 2). An extractor only proposes; it is judged like an agent."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Read:
 def read_event(tx: TenantTransaction, access: Access, event_id: UUID, *, extractor: Extractor | None = None) -> Read:
     """Extract one event in the open transaction.
 
-    An event that was erased or is covered by a deletion yields nothing (VH-13, DJ-03). Idempotent: the ids of its candidates follow
-    from event, extractor and rules alone, so a second run finds what the first one wrote.
+    An event that was erased or is covered by a deletion yields nothing (VH-13, DJ-03). Idempotent: the ids of its candidates
+    follow from event, extractor and rules alone, so a second run finds what the first one wrote.
     """
     reader = extractor or extractors.get(EXTRACTOR)
     found = reads.material(access, event_id)
@@ -82,7 +82,7 @@ def _source_of(found: Material, grant: NamespaceGrant) -> SourceText:
 
 
 def _belongs(proposed: Proposed, grant: NamespaceGrant) -> bool:
-    """What somebody says about themself in shared company does not become shared by that; it waits for somebody to decide (ID-16)."""
+    """What somebody says about themself in company is not shared by that; it waits for somebody to decide (ID-16)."""
     return proposed.belongs_to != SUBJECT or grant.scope == Scope.USER
 
 

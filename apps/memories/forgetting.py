@@ -14,6 +14,7 @@ from django.db.models import Q
 
 from apps.core.errors import NotPermitted
 from apps.core.ids import parse_public_id, public_id
+from apps.evidence import lineage
 from apps.evidence.content import erase_texts
 from apps.evidence.coverage import covered_events, directly_covered
 from apps.evidence.models import SourceEvent
@@ -59,13 +60,14 @@ def resolve_memory(access: Access, target: str) -> Resolved:
     own = access.subject_id is not None and access.subject_id in (memory.created_for_id, grant.subject_id)
     if not (grant.erase or own):
         raise NotPermitted
-    events = EvidenceLink.objects.filter(tenant_id=access.tenant_id, memory=memory).exclude(evidence__event=None)
+    links = EvidenceLink.objects.filter(tenant_id=access.tenant_id, memory=memory)
+    events = SourceEvent.objects.filter(tenant_id=access.tenant_id, evidence__in=links.values("evidence_id"))
     index_key = bytes(Tenant.objects.values_list("index_key", flat=True).get(pk=access.tenant_id))
     return Resolved(
         target_id=str(memory.id),
         public_id=public_id("mem", memory.id),
         namespaces=(memory.namespace_id,),
-        keys=(memory.id, *sorted({key for key in events.values_list("evidence__event_id", flat=True) if key is not None})),
+        keys=(memory.id, *events.order_by("id").values_list("id", flat=True)),
         fact_digest=fact_digest(index_key, memory.namespace_id, memory.memory_type, memory.fact_key),
         subject_id=grant.subject_id,
     )
@@ -113,11 +115,14 @@ def shut(tx: TenantTransaction, access: Access, target: Target) -> set[UUID]:
 
 
 def _lost_events(target: Target) -> set[UUID]:
-    """Events that can no longer be used, as far as this target is concerned."""
-    reach = (
-        Q(covered=True) if target.kind in (TargetKind.MEMORY, TargetKind.EVENT) else Q(covered=True) | directly_covered(target)
-    )
-    return set(SourceEvent.objects.filter(reach, tenant_id=target.tenant_id, erased_at=None).values_list("id", flat=True))
+    """Events that cannot be used any more because of this target: those it reaches, and those that were marked along with them."""
+    events = SourceEvent.objects.filter(tenant_id=target.tenant_id)
+    reached = set(target.keys)
+    if target.kind != TargetKind.MEMORY:
+        reached |= set(events.filter(directly_covered(target)).values_list("id", flat=True))
+    along = reached | lineage.descendants(target.tenant_id, reached)
+    marked = set(events.filter(id__in=along, covered=True).values_list("id", flat=True))
+    return marked if target.kind == TargetKind.MEMORY else marked | reached
 
 
 def _losses(target: Target, gone: set[UUID]) -> dict[UUID, _Loss]:
@@ -178,7 +183,7 @@ def _said_within(target: Target, version: MemoryVersion) -> bool:
 
 
 def _summaries_of(target: Target, revoked: set[UUID], gone: set[UUID]) -> set[UUID]:
-    """Memories derived from revoked ones: without evidence of their own they go along, with some they are put up for review (LN-12)."""
+    """Memories derived from revoked ones: without evidence of their own they go along, with some they are reviewed (LN-12)."""
     fresh = set(revoked)
     found: set[UUID] = set()
     while fresh:
@@ -207,7 +212,7 @@ def _revoke(target: Target, revoked: Iterable[UUID], revision: int) -> None:
 
 
 def _recount(target: Target, loss: _Loss, revision: int) -> None:
-    """A memory that stays: without the lost evidence, without the lost versions, and put up for review if its head was one of them."""
+    """A memory that stays, without the lost evidence and versions; it is put up for review if its head was one of them."""
     rival, memory = loss.rival, loss.rival.memory
     for number, evidence in loss.evidence.items():
         version = rival.versions[number]

@@ -15,8 +15,10 @@ log = structlog.get_logger(__name__)
 
 @job_handler("extract")
 def extract(run: JobRun) -> None:
-    """Read one event. Effect and "done" are one commit; an epoch that has stepped since is no reason to drop the work, only to ask
-    the barrier again, which happens inside (design/03 Concurrency).
+    """Read one event; effect and "done" are one commit.
+
+    An epoch that has stepped since is no reason to drop the work, only to ask the barrier again, which happens inside (design/03
+    Concurrency).
     """
     with tenant_transaction(run.access) as tx:
         run.require_lease()

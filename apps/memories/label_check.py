@@ -1,4 +1,4 @@
-"""Looking for labels of stored records that are no canonical keys (LB-05, LB-07). Reads only; the guard at ingest is another thing."""
+"""Looking for labels of stored records that are no canonical keys (LB-05, LB-07). Reads only; it replaces no guard."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from apps.evidence import lineage
 from apps.memories.consolidation import Line, Standing
@@ -101,18 +101,16 @@ def load(tenant_id: UUID, memories: list[Memory]) -> list[Rival]:
         rival = rivals[version.memory_id]
         rival.versions[version.version] = version
         numbers[version.id] = (rival, version.version)
-    rows: list[tuple[UUID, UUID, datetime | None, str, UUID | None]] = list(
-        EvidenceLink.objects.filter(tenant_id=tenant_id, memory_id__in=rivals, stance=EvidenceLink.Stance.SUPPORTS).values_list(
-            "version_id", "evidence_id", "held_at", "evidence__fidelity", "evidence__event_id"
-        )
-    )
+    links = EvidenceLink.objects.filter(tenant_id=tenant_id, memory_id__in=rivals, stance=EvidenceLink.Stance.SUPPORTS)
+    found = links.values_list("version_id", "evidence_id", "held_at", "evidence__fidelity", "evidence__event_id")
+    rows = cast("list[tuple[UUID, UUID, datetime | None, str, UUID | None]]", list(found))
     roots, trusts = _origins(tenant_id, {row[4] for row in rows if row[4] is not None})
     for version_id, evidence_id, held_at, fidelity, event_id in rows:
         if version_id in numbers:
             rival, number = numbers[version_id]
             own = roots[event_id] if event_id is not None else frozenset({evidence_id})
-            found = tuple(trusts[root] for root in own if root in trusts)
-            rival.links[number].append(Linked(evidence_id, held_at, fidelity, event_id, own, found))
+            trusted = tuple(trusts[root] for root in own if root in trusts)
+            rival.links[number].append(Linked(evidence_id, held_at, fidelity, event_id, own, trusted))
     return [rivals[memory.id] for memory in memories]
 
 

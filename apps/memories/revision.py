@@ -1,7 +1,7 @@
 """Changing what a memory says: revise, confirm, withdraw (design/06 Memories; VH-10, VH-16, VH-17, TM-03).
 
-All three append a version and never change one. A revision by whoever may write there, made against the version he has seen, is an
-authorised correction: it is never a conflict.
+All three append a version and never change one. A revision by whoever may write there, made against the version he has seen, is
+an authorised correction: it is never a conflict.
 """
 
 from __future__ import annotations
@@ -117,7 +117,8 @@ class _Open:
 def revise_memory(access: Access, memory_id: str, *, expected_version: int, change: Change, reason: str) -> Revised:
     """Append a version with the changes and move the head; nothing changed is ``no_op``.
 
-    New text stands on the sources given with it; text that stays keeps its evidence. The start of validity stays unless it is given.
+    New text stands on the sources given with it; text that stays keeps its evidence. The start stays unless it is given.
+
     Raises NotFound, Revoked, NotPermitted (readable, not writable), VersionConflict, Conflict (withdrawn or superseded) and
     ValidationFailed (as for a new record; also forbidden material and hidden characters).
     """
@@ -145,9 +146,10 @@ def revise_memory(access: Access, memory_id: str, *, expected_version: int, chan
 
 
 def confirm_memory(access: Access, memory_id: str, *, observed_at: datetime, expected_version: int | None = None) -> Revised:
-    """Record that the same state was seen again; text and validity stay. An older confirmation than the last one is ``no_op`` (TM-03).
+    """Record that the same state was seen again; text and validity stay (TM-03).
 
-    Raises NotFound, Revoked, NotPermitted, VersionConflict, Conflict, and ValidationFailed (before the observation, TM-13).
+    A confirmation no later than the last one is ``no_op``. Raises NotFound, Revoked, NotPermitted, VersionConflict, Conflict, and
+    ValidationFailed (before the observation, TM-13).
     """
 
     def work() -> Revised:
@@ -168,7 +170,8 @@ def confirm_memory(access: Access, memory_id: str, *, observed_at: datetime, exp
 def withdraw_memory(access: Access, memory_id: str, *, expected_version: int, reason: str) -> Revised:
     """Take a memory out of use; it stays readable by id and its key is free. A second time is ``no_op``.
 
-    Raises NotFound, Revoked, NotPermitted, VersionConflict, Conflict (superseded) and ValidationFailed (forbidden material as reason).
+    Raises NotFound, Revoked, NotPermitted, VersionConflict, Conflict (superseded) and ValidationFailed (forbidden material in the
+    reason).
     """
 
     def work() -> Revised:

@@ -74,12 +74,8 @@ def gather(access: Access, event_ids: Sequence[str], evidence_refs: Sequence[str
     if not event_ids and not evidence_refs:
         return Sources()
     named = _named_evidence(access, evidence_refs)
-    if named is None:
-        return Sources(fault=Reason.NO_SOURCE)
-    if any(one.availability == Evidence.Availability.ERASED for one in named):
-        return Sources(fault=Reason.REVOKED)
-    if any(one.availability != Evidence.Availability.AVAILABLE for one in named):
-        return Sources(fault=Reason.EVIDENCE_UNAVAILABLE)
+    if isinstance(named, Reason):
+        return Sources(fault=named)
     wanted = dict.fromkeys((*event_ids, *(one.event.event_id for one in named if one.event is not None)))
     try:
         events = reads.find_events(access, list(wanted)) if wanted else []
@@ -90,15 +86,19 @@ def gather(access: Access, event_ids: Sequence[str], evidence_refs: Sequence[str
     return _weighed(access.tenant_id, events, [one for one in named if one.event is None], fact_digest)
 
 
-def _named_evidence(access: Access, refs: Sequence[str]) -> list[Evidence] | None:
+def _named_evidence(access: Access, refs: Sequence[str]) -> list[Evidence] | Reason:
+    """The rows behind evidence ids, or why they cannot be used."""
     keys = [key for key in (parse_public_id("evd", ref) for ref in dict.fromkeys(refs)) if key is not None]
-    if len(keys) < len(set(refs)):
-        return None
-    if not keys:
+    if not refs:
         return []
     found = Evidence.objects.filter(tenant_id=access.tenant_id, id__in=keys, namespace_id__in=access.readable)
     rows = list(found.select_related("event"))
-    return rows if len(rows) == len(keys) else None
+    if len(rows) < len(set(refs)):
+        return Reason.NO_SOURCE
+    states = {one.availability for one in rows}
+    if Evidence.Availability.ERASED in states:
+        return Reason.REVOKED
+    return rows if states == {Evidence.Availability.AVAILABLE} else Reason.EVIDENCE_UNAVAILABLE
 
 
 def _weighed(tenant_id: UUID, events: Iterable[SourceEvent], others: Iterable[Evidence], fact_digest: int) -> Sources:

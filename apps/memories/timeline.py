@@ -46,8 +46,8 @@ __all__ = [
 class Sources:
     """What a version rests on, as far as the caller may see it.
 
-    ``fidelity`` is that of the best available evidence (LN-19); ``unavailable`` counts evidence that cannot be looked at any more,
-    which does not refute anything (LN-13).
+    ``fidelity`` is that of the best available evidence (LN-19); ``unavailable`` counts evidence that cannot be looked at any
+    more, which does not refute anything (LN-13).
     """
 
     refs: tuple[str, ...]

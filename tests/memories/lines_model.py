@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from uuid import UUID
 
 from apps.memories.consolidation import Claim, Merge, Standing, decide
-from apps.memories.models import Decision
 
 ALICE, BOB = UUID(int=1), UUID(int=2)
 DAY_ZERO = datetime(2024, 1, 1, tzinfo=UTC)
@@ -21,7 +21,9 @@ def root(number: int) -> frozenset[UUID]:
     return frozenset({UUID(int=1000 + number)})
 
 
-def claim(text: str, at: int | None, source: int | None = None, *, author: UUID = ALICE, strength: int = 0, until: int | None = None) -> Claim:
+def claim(
+    text: str, at: int | None, source: int | None = None, *, author: UUID = ALICE, strength: int = 0, until: int | None = None
+) -> Claim:
     return Claim(
         proposition=text,
         roots=frozenset() if source is None else root(source),
@@ -47,7 +49,9 @@ class Record:
         return found
 
     def value_at(self, at: datetime) -> str | None:
-        held = [one for one in self.line if not one.corrected and one.valid_from <= at and (one.valid_to is None or at < one.valid_to)]
+        held = [
+            one for one in self.line if not one.corrected and one.valid_from <= at and (one.valid_to is None or at < one.valid_to)
+        ]
         assert len(held) <= 1
         return held[0].proposition if held else None
 
@@ -58,7 +62,7 @@ class Record:
     def _check(self) -> None:
         assert sum(one.head for one in self.line) == 1
         live = sorted((one for one in self.line if not one.corrected), key=lambda one: one.valid_from)
-        for before, after in zip(live, live[1:], strict=False):
+        for before, after in pairwise(live):
             assert before.valid_to is not None
             assert before.valid_to <= after.valid_from
         assert live[-1].head

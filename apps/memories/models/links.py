@@ -39,7 +39,7 @@ class EvidenceLink(TenantOwned):
 
 
 class Relation(TenantOwned):
-    """``source`` stands in this relation to ``target``: source supersedes target, source is a duplicate of target…"""
+    """``source`` stands in this relation to ``target``, for example: source supersedes target."""
 
     class Type(models.TextChoices):
         SUPERSEDES = "supersedes", _("supersedes")

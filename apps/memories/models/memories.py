@@ -15,7 +15,7 @@ from apps.memories.models.vocabulary import Authority, EpistemicStatus, MemoryTy
 
 
 class Memory(TenantOwned):
-    """The head of one remembered thing. ``version`` is the number of its current version; ``last_version`` the highest number used."""
+    """The head of one remembered thing. ``version`` is its current version, ``last_version`` the highest number used."""
 
     class State(models.TextChoices):
         ACTIVE = "active", _("active")
