@@ -10,12 +10,12 @@ class RetrievalConfig(AppConfig):
     label = "retrieval"
 
     def ready(self) -> None:
-        from apps.memories.projections import register_projection
-        from apps.retention.exposures import set_exposure_finder
-        from apps.retention.layers import register_layer
-        from apps.retrieval.exposures import find_exposures
-        from apps.retrieval.layers import LexicalIndexLayer, TracesLayer
-        from apps.retrieval.postings import LexicalProjection
+        from apps.memories.projections import register_projection  # noqa: PLC0415 - models are loaded by now
+        from apps.retention.exposures import set_exposure_finder  # noqa: PLC0415 - models are loaded by now
+        from apps.retention.layers import register_layer  # noqa: PLC0415 - models are loaded by now
+        from apps.retrieval.exposures import find_exposures  # noqa: PLC0415 - models are loaded by now
+        from apps.retrieval.layers import LexicalIndexLayer, TracesLayer  # noqa: PLC0415 - models are loaded by now
+        from apps.retrieval.postings import LexicalProjection  # noqa: PLC0415 - models are loaded by now
 
         register_projection(LexicalProjection())
         register_layer(LexicalIndexLayer())

@@ -70,7 +70,7 @@ def _lower_statistics(tenant_id: UUID, rows: list[tuple[UUID, int, int, int, UUI
         for (namespace, layer), count in sorted(documents.items(), key=lambda item: (str(item[0][0]), item[0][1])):
             column = "documents" if layer == IndexLayer.CURRENT else "history_documents"
             db.execute(
-                f"UPDATE retrieval_indexstate SET {column} = greatest({column} - %s, 0) "
+                f"UPDATE retrieval_indexstate SET {column} = greatest({column} - %s, 0) "  # noqa: S608 - one of two names above
                 "WHERE tenant_id = %s AND namespace_id = %s",
                 [count, tenant_id, namespace],
             )
@@ -84,7 +84,7 @@ class TracesLayer(Layer):
     def discover(self, target: Target) -> int:
         return self._candidates(target).count() + self._requests(target).count()
 
-    def clear(self, target: Target, cursor: str | None) -> Cleared:
+    def clear(self, target: Target, cursor: str | None) -> Cleared:  # noqa: ARG002 - what is cleared is not found again
         """Words first, then rows: the rows are what leads to the words."""
         traces = list(self._requests(target).order_by("id").values_list("id", "request_id")[:CHUNK])
         if traces:

@@ -6,7 +6,7 @@ fetches what those rules need, in the order in which access must be decided.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from django.db import connection
@@ -20,8 +20,9 @@ from apps.memories.models import Label
 from apps.memories.texts import texts_of
 from apps.retrieval.applicability import describe
 from apps.retrieval.authority import candidates
-from apps.retrieval.context import Attachment, Budget, QueryContext, Turn
+from apps.retrieval.context import QueryContext
 from apps.retrieval.packet import BudgetOut, Conflict, ConflictMember, Hint, Omitted, Packet, TriageOut, item_of
+from apps.retrieval.question import Question
 from apps.retrieval.recall import Recalled, recall
 from apps.retrieval.relevance import RelevanceRule, passes
 from apps.retrieval.selection import Selection, select
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from apps.retrieval.api.bodies import QueryIn
     from apps.retrieval.context import Candidate
     from apps.tenants.access import Access, NamespaceGrant
 
@@ -50,33 +50,21 @@ CONFLICT_EXPLANATIONS = {
 CONFLICT_EXPLANATION = "Sources, conditions or times do not decide which of these holds. Verify before relying on any of them."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What a caller asked, parsed; the server adds who asks and when."""
-
-    body: QueryIn
-
-    @classmethod
-    def from_body(cls, body: QueryIn) -> Question:
-        return cls(body=body)
-
-
 def answer_query(access: Access, question: Question) -> Packet:
     """Answer one query with a packet and leave a trace.
 
     Raises NotFound for a project that is unknown or unreadable, and RevisionUnavailable for a ``min_revision`` that this database
     has not reached. An empty packet is a good answer.
     """
-    body = question.body
-    project = access.project_namespace(body.project) if body.project is not None else _only_project(access)
+    project = access.project_namespace(question.project) if question.project is not None else _only_project(access)
     asked_at = clock.now()
     with tenant_transaction(access):
         revision = _snapshot(access.tenant_id)
-        if body.min_revision is not None and int(body.min_revision.removeprefix("rev_")) > revision:
+        if question.min_revision is not None and question.min_revision > revision:
             raise RevisionUnavailable
-        topics = resolve_hints(access.tenant_id, Label.Kind.TOPIC, body.topics)
-        entities = resolve_hints(access.tenant_id, Label.Kind.ENTITY, body.entities)
-        context = _context(access, body, project, (topics.known, entities.known), asked_at, revision)
+        topics = resolve_hints(access.tenant_id, Label.Kind.TOPIC, question.topics)
+        entities = resolve_hints(access.tenant_id, Label.Kind.ENTITY, question.entities)
+        context = _context(access, question, project, (topics.known, entities.known), asked_at, revision)
         watch = clock.monotonic()
         recalled, rows = _fetch(access, context)
         fetched = clock.monotonic()
@@ -121,7 +109,7 @@ def _snapshot(tenant_id: UUID) -> int:
 
 def _context(
     access: Access,
-    body: QueryIn,
+    question: Question,
     project: NamespaceGrant | None,
     hints: tuple[tuple[str, ...], tuple[str, ...]],
     asked_at: datetime,
@@ -131,27 +119,27 @@ def _context(
     return QueryContext(
         tenant_id=access.tenant_id,
         namespaces=frozenset(grant.id for grant in within),
-        as_of=body.as_of or asked_at,
+        as_of=question.as_of or asked_at,
         asked_at=asked_at,
         project=project.scope_id if project else None,
         subject=access.subject,
-        task=body.task,
-        question=body.question,
+        task=question.task,
+        question=question.question,
         topics=hints[0],
         entities=hints[1],
-        types=frozenset(body.types),
-        fact_keys=body.fact_keys,
-        environment=body.environment,  # type: ignore[arg-type] - checked JSON
-        decision=body.decision,
-        trigger=body.trigger,
-        mode=body.mode,
-        window=tuple(Turn(role=turn.role, content=turn.content) for turn in body.window),
-        attachments=tuple(Attachment(media_type=a.media_type, content=a.content) for a in body.attachments),
-        budget=Budget(limit=body.budget.limit, unit=body.budget.unit, tokenizer=body.budget.tokenizer),
-        max_candidates=body.max_candidates,
-        max_items=body.max_items,
-        format=body.format,
-        style=body.style,
+        types=frozenset(question.types),
+        fact_keys=question.fact_keys,
+        environment=question.environment,
+        decision=question.decision,
+        trigger=question.trigger,
+        mode=question.mode,
+        window=question.window,
+        attachments=question.attachments,
+        budget=question.budget,
+        max_candidates=question.max_candidates,
+        max_items=question.max_items,
+        format=question.format,
+        style=question.style,
         profile=Profile(str(access.settings.get("lexical_profile", Profile.IDF))),
         snapshot_revision=revision,
         rule_version=RULE_VERSION,

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from django.db import connection
+from django.db.models import F
 
 from apps.core import clock
 from apps.memories.models import Memory, RetrievalPolicy
@@ -60,8 +61,8 @@ class LexicalProjection:
         before = Counter(have.values())
         after = Counter(Layer.CURRENT if number in current else Layer.HISTORY for number in (*fresh, *moved))
         IndexState.objects.filter(pk=state.pk).update(
-            documents=_plus("documents", after[Layer.CURRENT] - before[Layer.CURRENT]),
-            history_documents=_plus("history_documents", after[Layer.HISTORY] - before[Layer.HISTORY]),
+            documents=F("documents") + after[Layer.CURRENT] - before[Layer.CURRENT],
+            history_documents=F("history_documents") + after[Layer.HISTORY] - before[Layer.HISTORY],
             revision=revision,
         )
 
@@ -110,12 +111,6 @@ def index_state(tenant_id: UUID, namespace_id: UUID) -> IndexState:
         )
         state = IndexState.objects.get(tenant_id=tenant_id, namespace_id=namespace_id)
     return state
-
-
-def _plus(column: str, delta: int) -> object:
-    from django.db.models import F
-
-    return F(column) + delta
 
 
 def _count(changes: Counter[tuple[int, int]], layer: int, terms: Iterable[int], by: int) -> None:

@@ -17,7 +17,7 @@ from apps.memories.revision import Change, revise_memory
 from apps.retention.deletion import DeletionRequest, request_deletion
 from apps.retention.reads import read_deletion
 from apps.retrieval.api.bodies import QueryIn
-from apps.retrieval.pipeline import Question, answer_query
+from apps.retrieval.pipeline import answer_query
 from apps.tenants.access import Access
 from memory_platform.demo.loading import PROJECT
 
@@ -90,7 +90,7 @@ def _what_became_of_the_conversation(access: Access, tell: Tell) -> None:
 
 
 def _ask(access: Access, tell: Tell, heading: str, question: str, **fields: object) -> None:
-    packet = answer_query(access, Question(body=QueryIn.of({"question": question, **fields})))
+    packet = answer_query(access, QueryIn.of({"question": question, **fields}).question_asked())
     tell(
         heading,
         {

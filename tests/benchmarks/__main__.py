@@ -148,7 +148,7 @@ def _queries(options: argparse.Namespace, table: Table, token: str, texts: list[
 def _recorded(token: str, bodies: list[dict[str, Any]]) -> list[list[tuple[str, Any]]]:
     """The statements of each query, caught while it runs in this process."""
     from apps.retrieval.api.bodies import QueryIn
-    from apps.retrieval.pipeline import Question, answer_query
+    from apps.retrieval.pipeline import answer_query
     from apps.tenants.authentication import authenticate
     from tests.benchmarks.bare import recorded
 
@@ -156,7 +156,7 @@ def _recorded(token: str, bodies: list[dict[str, Any]]) -> list[list[tuple[str, 
     groups = []
     for body in bodies:
         with recorded() as statements:
-            answer_query(access, Question(body=QueryIn.of(body)))
+            answer_query(access, QueryIn.of(body).question_asked())
         groups.append(statements)
     return groups
 

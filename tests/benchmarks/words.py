@@ -5,7 +5,32 @@ from __future__ import annotations
 import random
 from itertools import accumulate
 
-_HEADS = ["b", "d", "f", "g", "h", "j", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "dr", "gr", "kl", "pl", "st", "tr", "sh"]
+_HEADS = [
+    "b",
+    "d",
+    "f",
+    "g",
+    "h",
+    "j",
+    "k",
+    "l",
+    "m",
+    "n",
+    "p",
+    "r",
+    "s",
+    "t",
+    "v",
+    "z",
+    "br",
+    "dr",
+    "gr",
+    "kl",
+    "pl",
+    "st",
+    "tr",
+    "sh",
+]
 _VOWELS = ["a", "e", "i", "o", "u", "ai", "ou", "ee"]
 _TAILS = ["", "n", "r", "l", "s", "t", "k", "m", "nd", "rt"]
 _CHINESE = "部署窗口改为周四晚上现场测试选择平板记录需要搜索学习进度生成器项目成员负责发布缓存节点代理配置版本数据库索引查询结果"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from apps.core.api.fields import choice, instant, integer, items, json_object, key, nested, text
 from apps.core.api.schema import Body
 from apps.core.limits import LIMITS
 from apps.memories.models import MemoryType
+from apps.retrieval.context import Attachment, Budget, JsonValue, Turn
+from apps.retrieval.question import Question
 from apps.retrieval.vocabulary import BudgetUnit, Mode, PacketFormat, Style, Trigger
 
 WINDOW_TURNS = 50
@@ -61,3 +63,28 @@ class QueryIn(Body):
     wait_ms: int = integer(minimum=0, maximum=2000, default=250)
     format: PacketFormat = choice(PacketFormat, default=PacketFormat.JSON)
     style: Style = choice(Style, default=Style.SECTIONS)
+
+    def question_asked(self) -> Question:
+        """The same without HTTP."""
+        return Question(
+            task=self.task,
+            question=self.question,
+            project=self.project,
+            topics=self.topics,
+            entities=self.entities,
+            types=self.types,
+            fact_keys=self.fact_keys,
+            environment=cast("dict[str, JsonValue]", self.environment),
+            decision=self.decision,
+            trigger=self.trigger,
+            mode=self.mode,
+            as_of=self.as_of,
+            window=tuple(Turn(role=turn.role, content=turn.content) for turn in self.window),
+            attachments=tuple(Attachment(media_type=one.media_type, content=one.content) for one in self.attachments),
+            budget=Budget(limit=self.budget.limit, unit=self.budget.unit, tokenizer=self.budget.tokenizer),
+            max_candidates=self.max_candidates,
+            max_items=self.max_items,
+            min_revision=int(self.min_revision.removeprefix("rev_")) if self.min_revision is not None else None,
+            format=self.format,
+            style=self.style,
+        )

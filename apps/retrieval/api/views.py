@@ -9,7 +9,7 @@ from apps.core.api.responses import respond
 from apps.core.api.schema import Query
 from apps.retrieval.api.bodies import QueryIn
 from apps.retrieval.packet import Packet
-from apps.retrieval.pipeline import Question, answer_query
+from apps.retrieval.pipeline import answer_query
 from apps.retrieval.traces import TraceView, get_trace
 from apps.tenants.api.views import AgentRequest, GovernedView
 
@@ -22,7 +22,7 @@ class MemoryQuery(GovernedView):
 
     @contract(request=QueryIn, answers={200: Packet}, problems=(409,), summary="Ask for a bounded, authorised, explained packet")
     def post(self, request: AgentRequest) -> HttpResponse:
-        return respond(answer_query(request.access, Question.from_body(QueryIn.parse(request))))
+        return respond(answer_query(request.access, QueryIn.parse(request).question_asked()))
 
 
 class Trace(GovernedView):

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from apps.memories.importing.locomo import ANSWERABLE
 from apps.memories.importing.turns import read_turns
 from apps.memories.importing.verb import import_turns, turn_key
-from apps.retrieval.api.bodies import BudgetIn, QueryIn
+from apps.retrieval.context import Budget
 from apps.retrieval.evaluation.metrics import Tally
-from apps.retrieval.pipeline import Question, answer_query
+from apps.retrieval.pipeline import answer_query
+from apps.retrieval.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,7 @@ def measure(
     ]
     for number, (conversation, question) in enumerate(asked, start=1):
         relevant = {turn_key(conversation.conversation_id, turn_id) for turn_id in question.evidence}
-        packet = answer_query(access, Question(body=_body(question.text, project_of(conversation.conversation_id))))
+        packet = answer_query(access, _asked(question.text, project_of(conversation.conversation_id)))
         ranked = [item.fact_key or "" for item in packet.items]
         for group in (f"category {question.category}", "all"):
             tallies.setdefault(group, Tally()).add(ranked, relevant)
@@ -67,11 +68,11 @@ def measure(
     return [Measured(group, tally.questions, tally.figures()) for group, tally in sorted(tallies.items(), reverse=True)]
 
 
-def _body(question: str, project: str) -> QueryIn:
-    return QueryIn(
+def _asked(question: str, project: str) -> Question:
+    return Question(
         question=question,
         project=project,
         max_candidates=DEPTH * 2,
         max_items=DEPTH,
-        budget=BudgetIn(limit=_ROOM),
+        budget=Budget(limit=_ROOM),
     )

@@ -20,7 +20,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON document per answer and nothing else")
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 - signature of Django
+    def handle(self, *_args: object, **options: Any) -> None:
         account = ensure_demo()
         if account is None:
             message = "The demo tenant is there, but the note with its token is gone; provision a credential of your own."

@@ -40,7 +40,7 @@ class Command(BaseCommand):
         parser.add_argument("--limit", type=int, default=0, help="import only the first LIMIT turns of each conversation")
         parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 - signature of Django
+    def handle(self, *_args: object, **options: Any) -> None:
         path: Path = options["file"]
         if not path.is_file():
             raise CommandError(f"There is no file {path}.", returncode=USAGE)

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--dataset", type=Path, required=True, help="a file in the LoCoMo layout")
         parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *_args: object, **options: Any) -> None:
         path: Path = options["dataset"]
         if not path.is_file():
             raise CommandError(f"There is no file {path}.", returncode=USAGE)

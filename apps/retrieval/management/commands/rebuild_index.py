@@ -26,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--tenant", default="", help="key of the tenant (default: all)")
         parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *_args: object, **options: Any) -> None:
         with system_context():
             tenants = list(Tenant.objects.filter(**({"key": options["tenant"]} if options["tenant"] else {})).order_by("key"))
         if options["tenant"] and not tenants:
