@@ -34,18 +34,17 @@ class Sources(Layer):
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:
         """First the covered events in the order of their keys, then the restricted ones, then the reason of the request."""
-        if cursor != "kept":
-            after = Q(id__gt=UUID(cursor)) if cursor else Q()
-            found = covered_events(target).filter(after, erased_at=None).order_by("id").select_for_update(no_key=True)[:CHUNK]
-            events = list(found)
-            if events:
-                _erase(target.tenant_id, events)
-                return Cleared(len(events), str(events[-1].id))
-        count = 0
+        after = Q(id__gt=UUID(cursor)) if cursor else Q()
+        found = covered_events(target).filter(after, erased_at=None).order_by("id").select_for_update(no_key=True)
+        events = list(found[:CHUNK])
+        _erase(target.tenant_id, events)
+        if len(events) == CHUNK:
+            return Cleared(CHUNK, str(events[-1].id))
+        count = len(events)
         if target.fact_digest is not None:
             # Marked when the deletion was accepted; the count says how many stand under the mark for this memory.
             restrict(restricted_events(target), target.fact_digest)
-            count = restricted_events(target).filter(no_rebuild__contains=[target.fact_digest]).count()
+            count += restricted_events(target).filter(no_rebuild__contains=[target.fact_digest]).count()
         _drop_reason(target)
         return Cleared(count, None)
 
@@ -71,6 +70,8 @@ class Sources(Layer):
 
 def _erase(tenant_id: UUID, events: Sequence[SourceEvent]) -> None:
     """Take the texts away and leave tombstones."""
+    if not events:
+        return
     keys = [event.id for event in events]
     texts = [key for event in events for key in (event.content_id, event.reference_id, event.metadata_id) if key is not None]
     SourceEvent.objects.filter(tenant_id=tenant_id, id__in=keys).update(

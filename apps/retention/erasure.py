@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Protocol
 
 from django.db.models import F
-from django.db.models.functions import Coalesce, Greatest
+from django.db.models.functions import Coalesce
 
 from apps.audits import log
 from apps.core import clock
@@ -20,7 +20,7 @@ from apps.jobs.registry import GiveUp, LeaseLost
 from apps.jobs.runs import error_code
 from apps.retention.deletion_states import DONE, sources_of, state_of, step_sources_of
 from apps.retention.exposures import record_exposures
-from apps.retention.layers import Layer, Target, layer_named
+from apps.retention.layers import CHUNK, Layer, Target, layer_named
 from apps.retention.models import DeletionJob, DeletionStep
 from apps.retention.targets import target_of
 from apps.tenants.transactions import tenant_transaction
@@ -163,13 +163,18 @@ def _prove(access: Access, target: Target, layer: Layer, step_id: UUID, lease: L
     """Count what is left by the layer's other route; only zero clears the step.
 
     The step stays locked meanwhile: whoever wants to add something that this layer would have to clear looks at the step under
-    a share lock, and so either is counted here or sees that the layer is done.
+    a share lock, and so either is counted here or sees that the layer is done. The few rows that came in since the last chunk are
+    cleared under the same lock; otherwise somebody who never stops sending could keep a deletion from ever being completed.
     """
     with tenant_transaction(access):
         lease.require_lease()
-        _locked(access, step_id)
+        step = _locked(access, step_id)
         left = layer.verify(target)
-        columns: dict[str, object] = {"remaining": left, "found": Greatest(F("found"), F("cleared"))}
+        if 0 < left <= CHUNK:
+            step.cleared += layer.clear(target, None).count
+            left = layer.verify(target)
+        found = max(step.found or 0, step.cleared)
+        columns: dict[str, object] = {"remaining": left, "cleared": step.cleared, "found": found}
         if left == 0:
             columns |= {"state": Step.CLEARED, "verified_at": clock.now()}
         DeletionStep.objects.filter(pk=step_id).update(**columns)

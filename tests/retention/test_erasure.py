@@ -293,7 +293,7 @@ def test_a_long_deletion_lets_others_have_their_turn(world, monkeypatch):
     "point",
     [
         "_begin:before:1", "_begin:after:1", "_open:before:1", "_open:after:1", "clear:inside:1", "_clear_chunk:after:1", "clear:inside:2",
-        "_clear_chunk:after:2", "clear:inside:4", "_clear_chunk:after:4", "_prove:before:1", "verify:inside:1", "_prove:after:1",
+        "_clear_chunk:after:2", "clear:inside:3", "_clear_chunk:after:3", "_prove:before:1", "verify:inside:1", "_prove:after:1",
         "_complete:before:1", "_complete:after:1",
     ],
 )  # fmt: skip
