@@ -37,13 +37,14 @@ def logging_config(level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"json": {"()": "memory_platform.operations.logs.JsonLines"}},
+        "filters": {"raised": {"()": "memory_platform.operations.logs.Raised"}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             # Replaces Django's own handlers, which print to a console and send mail with the request in it.
             "django": {"handlers": [], "level": level, "propagate": True},
-            # Each request has a line of its own with its status; a fault is reported where it happened.
-            "django.request": {"level": "ERROR"},
+            # Each request has a line of its own with its status; only what a page raised is told here.
+            "django.request": {"level": "ERROR", "filters": ["raised"]},
             "django.server": {"handlers": [], "level": "ERROR", "propagate": True},
             # Statements hold values, at whatever level the rest may be.
             "django.db.backends": {"level": "WARNING"},
@@ -85,6 +86,13 @@ class JsonLines(logging.Formatter):
         return orjson.dumps(line, default=str).decode()
 
 
+class Raised(logging.Filter):
+    """Lets through what tells of an exception."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return bool(record.exc_info and record.exc_info[1] is not None)
+
+
 def describe(failure: BaseException) -> dict[str, list[str]]:
     """An exception without its words: the classes of it and its causes, and where it came from, the innermost place first.
 
@@ -108,6 +116,8 @@ def _event(record: logging.LogRecord) -> str:
         return type(record.msg).__qualname__  # a lazy translation or an object; what it would say is not known
     if record.name.split(".", 1)[0] in _OURS:
         return record.getMessage()[:_LONGEST]
+    if record.name == "django-q" and record.levelno >= logging.CRITICAL:
+        return record.msg[:_LONGEST]  # which of its processes died and was replaced; it says nothing else so loudly
     if record.name.startswith(_TEXTS_OF_OTHERS):
         return f"a line of {record.name}"
     return record.msg[:_LONGEST]
