@@ -150,7 +150,7 @@ def _copy(model: Any, tenant_id: UUID, rows: list[dict[str, Any]]) -> None:
 def _value(row: dict[str, Any], field: Any) -> Any:
     if field.column in row:
         return row[field.column]
-    value = field.get_default() if field.has_default() else None
+    value = field.get_default()
     return field.get_db_prep_save(value, connection) if value is not None else None
 
 
