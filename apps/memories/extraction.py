@@ -15,6 +15,7 @@ from apps.memories.extractors.base import SUBJECT, SourceText
 from apps.memories.models import EpistemicStatus, MemoryType, RetrievalPolicy, Verdict
 from apps.memories.proposals import Proposal
 from apps.memories.reasons import Reason
+from apps.memories.waiting import release
 from apps.tenants.models import Scope
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ def read_event(tx: TenantTransaction, access: Access, event_id: UUID, *, extract
         except ValidationFailed:  # an extractor is no better than any other client; nothing of this proposal was written
             status = "invalid"
         counts[status] = counts.get(status, 0) + 1
+    if not any(Reason.NEEDS_EVIDENCE in proposed.marks for proposed in extraction.proposals):
+        released = release(tx, access, grant, namespace, found.event)
+        counts |= {"released": released} if released else {}
     return Read(counts, extraction.sentences, extraction.missed)
 
 

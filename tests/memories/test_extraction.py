@@ -136,7 +136,9 @@ def test_what_somebody_says_about_themself_in_company_waits(memories, world):
 @pytest.mark.parametrize("text", ["请记住，我的密码是 {}", "please remember, my password is {}"])
 def test_a_secret_is_never_remembered(memories, world, text):
     secret = "hunter-Zq7uR4Lmw9"
-    draft = Draft(event_id="evt-s", scope="user", source_type="user_message", occurred_at=at("2024-01-01"), content=text.format(secret))
+    draft = Draft(
+        event_id="evt-s", scope="user", source_type="user_message", occurred_at=at("2024-01-01"), content=text.format(secret)
+    )
     accept_event(world.access(), draft)
     drain()
     for candidate in candidates(world, "evt-s"):
@@ -156,3 +158,58 @@ def test_a_correction_wins_in_any_order(memories, world, order):
     from apps.core.ids import public_id
 
     assert "Kotlin" in read_memory(world.access(), public_id("mem", memory.id)).content
+
+
+# -- what releases a claim that waits
+
+
+def claim(memories, text="所有测试通过"):
+    event = memories.event(text, project="kiosk", source_type="tool_result")
+    drain()
+    return event
+
+
+@pytest.mark.requirement("EV-16")
+@pytest.mark.parametrize("text", ["所有测试通过", "all tests passed"])
+def test_the_results_release_the_claim(memories, world, text):
+    event = claim(memories, text)
+    results = memories.event("42 collected, 42 ok, 0 failed", project="kiosk", source_type="tool_result", derived_from=(event,))
+    drain()
+    (released,) = candidates(world, event)
+    assert (released.status, released.decision, released.reasons, released.content) == ("committed", "ADD", [], None)
+    assert len(released.source_events) == 2
+    from apps.core.ids import public_id
+
+    shown = read_memory(world.access(), public_id("mem", released.memory_id))
+    assert shown.content == text
+    assert set(shown.source_refs) == {event, results}
+    assert shown.independent_evidence_count == 1
+
+
+@pytest.mark.requirement("EV-16", "LN-05")
+@pytest.mark.parametrize(
+    ("text", "source_type"),
+    [("As I said, the tests are fine.", "assistant_message"), ("all tests passed", "tool_result"), ("Fine!", "user_message")],
+)
+def test_a_retelling_of_the_claim_is_no_result(memories, world, text, source_type):
+    event = claim(memories)
+    memories.event(text, project="kiosk", source_type=source_type, derived_from=(event,))
+    drain()
+    (waiting,) = candidates(world, event)
+    assert (waiting.status, waiting.reasons) == ("pending_review", ["needs_evidence"])
+
+
+def test_results_of_something_else_release_nothing(memories, world):
+    event = claim(memories)
+    memories.event("42 collected, 42 ok", project="kiosk", source_type="tool_result")
+    drain()
+    assert candidates(world, event)[0].status == "pending_review"
+
+
+@pytest.mark.requirement("OJ-02")
+def test_a_second_run_in_a_project_finds_what_the_first_one_wrote(memories, world):
+    event = claim(memories)
+    with world.inside():
+        ProcessingJob.objects.filter(kind="extract").update(state=ProcessingJob.State.QUEUED, finished_at=None)
+    drain()
+    assert len(candidates(world, event)) == 1

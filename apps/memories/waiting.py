@@ -1,0 +1,100 @@
+"""Candidates that wait for evidence, and what releases them (EV-16, design/03 Admission table row 4).
+
+"All tests passed" is no fact until its results are there. A later event that says it was made from that claim
+(``derived_from``) and that brings a record or a tool's report is such a result; a retelling of the claim is not (LN-05).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from apps.core.ids import public_id
+from apps.evidence.content import erase_texts
+from apps.evidence.models import Derivation, SourceEvent, Trust
+from apps.memories.candidates import audit_decision, record_judgement
+from apps.memories.commit import Author
+from apps.memories.judging import Case, judge
+from apps.memories.models import Authority, Candidate, EpistemicStatus, MemoryType, RetrievalPolicy, Verdict
+from apps.memories.proposals import Proposal, ProposedRelation
+from apps.memories.reasons import Reason
+from apps.memories.texts import texts_of
+
+if TYPE_CHECKING:
+    from apps.memories.projections import IndexedText
+    from apps.tenants.access import Access, NamespaceGrant
+    from apps.tenants.models import Namespace
+    from apps.tenants.transactions import TenantTransaction
+
+_BRINGS_RESULTS = frozenset({Trust.TOOL, Trust.RECORD})
+
+
+def release(tx: TenantTransaction, access: Access, grant: NamespaceGrant, namespace: Namespace, event: SourceEvent) -> int:
+    """Judge again what waits for the evidence that this event brings; returns how many candidates that were.
+
+    The transaction holds the namespace row. A candidate that still waits for something else says so.
+    """
+    if event.trust not in _BRINGS_RESULTS:
+        return 0
+    claims = Derivation.objects.filter(tenant_id=access.tenant_id, child_id=event.id).values("parent_id")
+    waiting = Candidate.objects.filter(
+        tenant_id=access.tenant_id,
+        namespace_id=namespace.id,
+        event_id__in=claims,
+        status=Candidate.Status.PENDING_REVIEW,
+        reasons__contains=[Reason.NEEDS_EVIDENCE.value],
+    )
+    rows = list(waiting.order_by("id").select_related("retention_class").select_for_update(of=("self",), no_key=True))
+    texts = texts_of(access.tenant_id, rows)
+    for row in rows:
+        if row.id in texts:
+            _judge_again(tx, access, Case(grant, namespace, _author(row), _proposal(row, texts[row.id], event)), row)
+    return len(rows)
+
+
+def _judge_again(tx: TenantTransaction, access: Access, case: Case, row: Candidate) -> None:
+    texts = [key for key in (row.content_id, row.rationale_id, row.aliases_id) if key is not None]
+    row.revision = None
+    record_judgement(access, row, judge(tx, access, case))
+    if row.memory_id is not None:  # the memory holds the text now
+        row.content_id = row.rationale_id = row.aliases_id = None
+    row.save()
+    if row.memory_id is not None:
+        erase_texts(access.tenant_id, texts)
+    audit_decision(access, row)
+
+
+def _author(row: Candidate) -> Author:
+    return Author(row.actor_id, row.subject_id, row.origin, row.session_id)
+
+
+def _proposal(row: Candidate, text: IndexedText, event: SourceEvent) -> Proposal:
+    """The candidate as it was proposed, resting on its own sources and on the event that answers it."""
+    kept = Proposal(
+        candidate_id=row.candidate_id,
+        scope="",
+        memory_type=MemoryType(row.memory_type),
+        fact_key=row.fact_key,
+        content=text.content,
+        rationale=text.rationale,
+        aliases=text.aliases,
+        conditions=row.conditions,
+        epistemic_status=EpistemicStatus(row.epistemic_status),
+        verdict=None if row.verdict is None else Verdict(row.verdict),
+        topics=tuple(row.topics),
+        entities=tuple(row.entities),
+        valid_from=row.valid_from,
+        valid_to=row.valid_to,
+        observed_at=row.observed_at,
+        last_confirmed_at=row.last_confirmed_at,
+        expected_resolution_at=row.expected_resolution_at,
+        retrieval_policy=RetrievalPolicy(row.retrieval_policy),
+        retention_class=row.retention_class.key,
+        authority=Authority(row.authority),
+        relations=tuple(ProposedRelation(one["type"], public_id("mem", UUID(one["memory"]))) for one in row.relations),
+        origin=row.origin,
+    )
+    names = SourceEvent.objects.filter(tenant_id=row.tenant_id, id__in=row.source_events).values_list("event_id", flat=True)
+    evidence = tuple(public_id("evd", key) for key in row.evidence)
+    return replace(kept, source_event_ids=(*names, event.event_id), evidence_refs=evidence)
