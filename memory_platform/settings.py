@@ -6,7 +6,7 @@ from pathlib import Path
 
 import environ
 
-from apps.core.api.configuration import REST_FRAMEWORK, SPECTACULAR_SETTINGS
+from apps.core.api import configuration
 from memory_platform.embedded.places import database_settings
 from memory_platform.home import home_folder, instance_secret
 from memory_platform.operations.logs import logging_config
@@ -104,10 +104,10 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # -- the API ---------------------------------------------------------------------------------------------------------
 
 REST_FRAMEWORK = {
-    **REST_FRAMEWORK,
+    **configuration.REST_FRAMEWORK,
     "DEFAULT_AUTHENTICATION_CLASSES": ["apps.tenants.api.authentication.CredentialAuthentication"],
 }
-SPECTACULAR_SETTINGS = {**SPECTACULAR_SETTINGS, "VERSION": "1.0.0"}
+SPECTACULAR_SETTINGS = {**configuration.SPECTACULAR_SETTINGS, "VERSION": "1.0.0"}
 
 # -- people ----------------------------------------------------------------------------------------------------------
 
@@ -121,7 +121,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
-# Addresses under which people open the console behind a front server. Sessions and forms travel over HTTPS alone when all are https.
+# Addresses under which people open the console behind a front server. When all are https, cookies travel over HTTPS alone.
 CONSOLE_ORIGINS = env.list("CONSOLE_ORIGINS", default=[])
 _HTTPS_ONLY = bool(CONSOLE_ORIGINS) and all(origin.startswith("https://") for origin in CONSOLE_ORIGINS)
 CSRF_TRUSTED_ORIGINS = CONSOLE_ORIGINS

@@ -53,10 +53,6 @@ LINES: dict[str, Line] = {
         "commas. When all are https, cookies travel over HTTPS alone.",
         "none: the address of this server",
     ),
-    "CONSOLE_ORIGINS": Line(
-        "Addresses under which people open the console behind a front server (`https://memory.example.org`), separated by commas. "
-        "When all are https, cookies travel over HTTPS alone."
-    ),
     "STATIC_ROOT": Line(
         "Where `collectstatic` puts the console's files, for a front server that serves them itself.",
         "none: the web process serves them",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from django.urls import include, path, re_path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from apps.core.api.docs import SchemaView, docs_page
 from apps.core.api.views import UnknownPath
 from apps.tenants.console.site import console
 
-api = [
+api: list[URLPattern | URLResolver] = [
     path("schema", SchemaView.as_view()),
     path("docs", docs_page),
     path("", include("memory_platform.operations.urls")),

@@ -10,7 +10,7 @@ from apps.core.isolation import APP_ROLE, SETTING
 
 if TYPE_CHECKING:
     from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-    from django.db.migrations.state import ProjectState
+    from django.db.migrations.state import StateApps
 
 # Wrapped in a sub-select so that the planner reads the setting once per statement, not once per row.
 CURRENT_TENANT = f"(SELECT nullif(nullif(current_setting('{SETTING}', true), ''), '*')::uuid)"
@@ -55,7 +55,8 @@ class AppendOnly(migrations.RunSQL):
             sql=[
                 (
                     "CREATE OR REPLACE FUNCTION memory_platform_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ "
-                    "BEGIN RAISE EXCEPTION 'table % is append-only', TG_TABLE_NAME USING ERRCODE = 'integrity_constraint_violation'; "
+                    "BEGIN RAISE EXCEPTION 'table % is append-only', TG_TABLE_NAME "
+                    "USING ERRCODE = 'integrity_constraint_violation'; "
                     "END $$"
                 ),
                 (
@@ -87,7 +88,7 @@ class CreateAppRole(migrations.RunPython):
         return self.__class__.__name__, [], {}
 
 
-def create_app_role(_apps: ProjectState, schema_editor: BaseDatabaseSchemaEditor) -> None:
+def create_app_role(_apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     with schema_editor.connection.cursor() as cursor:
         # Two databases of one server may be migrated at once (tests): the role is shared, so its making is serialised.
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('memory_platform_app_role'))")

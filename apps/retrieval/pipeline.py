@@ -16,7 +16,6 @@ from apps.core.errors import RevisionUnavailable
 from apps.core.ids import public_id
 from apps.memories import timeline
 from apps.memories.labels import resolve_hints
-from apps.memories.models import Label
 from apps.memories.texts import texts_of
 from apps.retrieval.applicability import describe
 from apps.retrieval.authority import candidates
@@ -62,8 +61,8 @@ def answer_query(access: Access, question: Question) -> Packet:
         revision = _snapshot(access.tenant_id)
         if question.min_revision is not None and question.min_revision > revision:
             raise RevisionUnavailable
-        topics = resolve_hints(access.tenant_id, Label.Kind.TOPIC, question.topics)
-        entities = resolve_hints(access.tenant_id, Label.Kind.ENTITY, question.entities)
+        topics = resolve_hints(access.tenant_id, "topic", question.topics)
+        entities = resolve_hints(access.tenant_id, "entity", question.entities)
         context = _context(access, question, project, (topics.known, entities.known), asked_at, revision)
         watch = clock.monotonic()
         recalled, rows = _fetch(access, context)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Q
 
 from apps.core.errors import NotFound
 from apps.core.ids import new_id, parse_public_id, public_id
@@ -176,9 +177,13 @@ def get_trace(access: Access, trace_id: str) -> TraceView:
         return _view(access, parse_public_id("trc", trace_id))
 
 
+def _of_subject(subject_id: UUID | None) -> Q:
+    return Q(subject_id=subject_id) if subject_id is not None else Q(subject=None)
+
+
 def _view(access: Access, key: UUID | None) -> TraceView:
     trace = (
-        RetrievalTrace.objects.filter(tenant_id=access.tenant_id, id=key, subject_id=access.subject_id).first()
+        RetrievalTrace.objects.filter(_of_subject(access.subject_id), tenant_id=access.tenant_id, id=key).first()
         if key is not None
         else None
     )

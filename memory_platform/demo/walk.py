@@ -70,7 +70,7 @@ def walk(access: Access, tell: Tell) -> None:
 
 
 def _what_became_of_the_conversation(access: Access, tell: Tell) -> None:
-    rows = []
+    rows: list[dict[str, object]] = []
     for name in CONVERSATION:
         event = read_event(access, name)
         for candidate_id in event.processing.candidates:

@@ -22,7 +22,8 @@ from apps.retrieval.postings import tenant_key, text_terms
 from apps.tenants.models import Namespace, Subject, Tenant
 from tests.benchmarks.words import Speaker
 
-CHUNK = 20_000
+CHUNK = 10_000
+SPOKEN = 50_000  # texts that are really made up; more memories are copies of them
 _NO_CONDITIONS = json_hash({})
 
 
@@ -60,10 +61,61 @@ def fill(place: Place, count: int, *, seed: int) -> list[str]:
     with system_context():
         there = Memory.objects.filter(tenant_id=place.tenant_id, namespace_id=place.namespace_id).count()
     speaker = Speaker(seed)
-    texts = [speaker.text() for _ in range(count)]
-    for start in range(there, count, CHUNK):
-        _write(place, texts[start : min(start + CHUNK, count)], start)
-    return texts[:: max(1, count // 500)][:500]
+    spoken = min(count, SPOKEN)
+    texts = [speaker.text() for _ in range(spoken)]
+    for start in range(there, spoken, CHUNK):
+        _write(place, texts[start : min(start + CHUNK, spoken)], start)
+    _multiply(place, count)
+    return texts[:: max(1, spoken // 500)][:500]
+
+
+def _multiply(place: Place, count: int) -> None:
+    """Bring the namespace from what is written up to ``count`` by copying whole memories inside the database, under new ids."""
+    with system_context():
+        there = Memory.objects.filter(tenant_id=place.tenant_id, namespace_id=place.namespace_id).count()
+    copy = 0
+    while there < count:
+        copy += 1
+        with system_context(), connection.cursor() as cursor:
+            cursor.execute(
+                "CREATE TEMP TABLE twin ON COMMIT DROP AS SELECT m.id AS memory, v.id AS version, v.content_id AS content, "
+                "uuidv7() AS new_memory, uuidv7() AS new_version, uuidv7() AS new_content "
+                "FROM memories_memory m JOIN memories_memoryversion v ON v.id = m.head_id "
+                "WHERE m.tenant_id = %s AND m.namespace_id = %s AND m.fact_key !~ 'twin' ORDER BY m.id LIMIT %s",
+                [place.tenant_id, place.namespace_id, count - there],
+            )
+            for table, key, changes in (
+                ("evidence_content", "content", {"id": "t.new_content"}),
+                (
+                    "memories_memory",
+                    "memory",
+                    {"id": "t.new_memory", "head_id": "t.new_version", "fact_key": f"s.fact_key || '.twin{there}'"},
+                ),
+                (
+                    "memories_memoryversion",
+                    "version",
+                    {"id": "t.new_version", "memory_id": "t.new_memory", "content_id": "t.new_content"},
+                ),
+            ):
+                cursor.execute(_twin_of(cursor, table, f"s.id = t.{key}", changes))
+            cursor.execute(_twin_of(cursor, "retrieval_posting", "s.memory_id = t.memory", {"memory_id": "t.new_memory"}))
+            cursor.execute("SELECT count(*) FROM twin")
+            there += int(cursor.fetchone()[0])
+            cursor.execute("DROP TABLE twin")
+    if copy:
+        with system_context():
+            _count(place)
+
+
+def _twin_of(cursor: Any, table: str, join: str, changes: dict[str, str]) -> str:
+    cursor.execute(
+        "SELECT column_name FROM information_schema.columns WHERE table_schema = 'public' AND table_name = %s ORDER BY ordinal_position",
+        [table],
+    )
+    columns = [name for (name,) in cursor.fetchall()]
+    values = ", ".join(changes.get(name, f's."{name}"') for name in columns)
+    names = ", ".join(f'"{name}"' for name in columns)
+    return f"INSERT INTO {table} ({names}) SELECT {values} FROM {table} s JOIN twin t ON {join}"
 
 
 def _write(place: Place, texts: list[str], start: int) -> None:
@@ -135,21 +187,22 @@ def _copy(model: Any, tenant_id: UUID, rows: list[dict[str, Any]]) -> None:
     """COPY rows; columns that a row does not name get the model's default."""
     fields = [field for field in model._meta.concrete_fields if field.column and not getattr(field, "generated", False)]
     names = [field.column for field in fields]
-    defaults = {field.column: field for field in fields}
+    defaults = {field.column: _default(field) for field in fields} | {"tenant_id": tenant_id}
     table, columns = model._meta.db_table, ", ".join(names)
     with connection.cursor() as cursor:
         # COPY does not go into a table with row security; it goes beside it, and from there in one statement.
         cursor.execute(f"CREATE TEMP TABLE staged ON COMMIT DROP AS SELECT {columns} FROM {table} WITH NO DATA")
         with cursor.copy(f"COPY staged ({columns}) FROM STDIN") as copy:
             for row in rows:
-                copy.write_row([tenant_id if name == "tenant_id" else _value(row, defaults[name]) for name in names])
+                copy.write_row([row.get(name, defaults[name]) for name in names])
         cursor.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM staged")
         cursor.execute("DROP TABLE staged")
 
 
-def _value(row: dict[str, Any], field: Any) -> Any:
-    if field.column in row:
-        return row[field.column]
+def _default(field: Any) -> Any:
+    """What Django would store where nothing is given; one moment serves for all rows of a chunk."""
+    if field.column == "id":
+        return None
     value = field.get_default()
     return field.get_db_prep_save(value, connection) if value is not None else None
 
