@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -15,8 +16,6 @@ from apps.retention.targets import Resolved, known_namespaces, may_erase
 from apps.tenants.models import Delegation, Namespace, Scope
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from django.db.models import QuerySet
 
     from apps.retention.layers import Target
@@ -76,27 +75,33 @@ def shut(tx: TenantTransaction, access: Access, target: Target) -> set[UUID]:  #
     The reach of a session, subject or namespace needs no mark, the barrier itself speaks for it. Sources of a memory that
     stay, or that the caller may not erase, are put under ``no_rebuild`` at once (DJ-06).
     """
-    if target.kind == TargetKind.MEMORY:
-        named, kept = _sources_of_a_memory(access, target)
-    else:
-        named, kept = directly_covered(target), set()
+    events = _events(access)
     marked: set[UUID] = set()
-    if target.kind in (TargetKind.MEMORY, TargetKind.EVENT):
-        marked = set(_events(access).filter(named).values_list("id", flat=True))
-        _events(access).filter(id__in=marked).update(covered=True)
+    kept: set[UUID] = set()
+    named = directly_covered(target)
+    if target.kind == TargetKind.EVENT:
+        marked = {UUID(target.target_id)}
+    elif target.kind == TargetKind.MEMORY:
+        marked, kept = _sources_of_a_memory(access, target)
+        if not marked:
+            return kept
+        named = Q(id__in=marked)
+    if marked:
+        events.filter(id__in=marked).update(covered=True)
     along = derived_alone(access.tenant_id, named)
-    _events(access).filter(id__in=along).update(covered=True)
+    if along:
+        events.filter(id__in=along).update(covered=True)
     return marked | along | kept
 
 
-def _sources_of_a_memory(access: Access, target: Target) -> tuple[Q, set[UUID]]:
-    """The sources that are erased, and the keys of those that stay, which are restricted."""
+def _sources_of_a_memory(access: Access, target: Target) -> tuple[set[UUID], set[UUID]]:
+    """The sources that are erased, and those that stay and are restricted."""
     sources = usable(_events(access).filter(id__in=target.keys)).order_by("id").select_for_update(no_key=True)
     erased = {event.id for event in sources if target.cover_sources and _may_erase(access, event)}
     kept = {event.id for event in sources} - erased
-    if target.fact_digest is not None:
+    if kept and target.fact_digest is not None:
         restrict(_events(access).filter(id__in=kept), target.fact_digest)
-    return Q(id__in=erased), kept
+    return erased, kept
 
 
 def restrict(events: QuerySet[SourceEvent], digest: int) -> int:
