@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import orjson
-from django.db import connection
 
 from apps.core import clock
 from apps.core.ids import new_id
+from apps.core.prepared import fetch_prepared, prepared_cursor
 from apps.jobs import doorbell
-from apps.jobs.models import Outbox, ProcessingJob
+from apps.jobs.models import ProcessingJob
 from apps.jobs.registry import DEFAULT_ATTEMPTS, handler_of
 
 if TYPE_CHECKING:
@@ -34,6 +34,11 @@ _INSERT = """
          AS w(id uuid, kind text, key text, payload jsonb, namespaces uuid[], max_attempts int, next_try_at timestamptz)
     ON CONFLICT (tenant_id, kind, key) DO NOTHING
     RETURNING id
+"""
+_PUBLISH = """
+    INSERT INTO jobs_outbox (id, tenant_id, topic, object_id, version, created_at, attempts, next_try_at)
+    SELECT m.id, %(tenant)s, %(topic)s, m.object_id, m.version, %(now)s, 0, %(now)s
+    FROM jsonb_to_recordset(%(rows)s::jsonb) AS m(id uuid, object_id uuid, version bigint)
 """
 _COLUMNS = ("id", "kind", "key", "payload", "namespaces", "max_attempts", "next_try_at")
 
@@ -71,9 +76,11 @@ def enqueue(tx: TenantTransaction, access: Access, work: Sequence[Work]) -> list
 
 def publish(access: Access, topic: str, messages: Iterable[tuple[UUID, int]]) -> None:
     """Write outbox rows ``(object id, version)`` for a topic in the open transaction; told to consumers after commit (OJ-06)."""
-    Outbox.objects.bulk_create(
-        [Outbox(tenant_id=access.tenant_id, topic=topic, object_id=object_id, version=version) for object_id, version in messages]
-    )
+    rows = [{"id": new_id(), "object_id": object_id, "version": version} for object_id, version in messages]
+    if rows:
+        given = orjson.dumps(rows).decode()
+        with prepared_cursor() as cursor:
+            cursor.execute(_PUBLISH, {"tenant": access.tenant_id, "topic": topic, "now": clock.now(), "rows": given})
 
 
 def _row(tenant_id: UUID, item: Work, now: datetime) -> ProcessingJob:
@@ -98,9 +105,7 @@ def _row(tenant_id: UUID, item: Work, now: datetime) -> ProcessingJob:
 def _insert(tenant_id: UUID, rows: list[ProcessingJob], now: datetime) -> set[UUID]:
     """Insert what is new and return its ids."""
     given = orjson.dumps([{name: getattr(row, name) for name in _COLUMNS} for row in rows]).decode()
-    with connection.cursor() as cursor:
-        cursor.execute(_INSERT, {"tenant": tenant_id, "now": now, "rows": given})
-        return {found for (found,) in cursor.fetchall()}
+    return {found for (found,) in fetch_prepared(_INSERT, {"tenant": tenant_id, "now": now, "rows": given})}
 
 
 def _existing(tenant_id: UUID, rows: list[ProcessingJob]) -> dict[tuple[str, str], ProcessingJob]:
