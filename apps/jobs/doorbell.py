@@ -11,13 +11,14 @@ import os
 import signal
 import threading
 from contextlib import suppress
+from functools import cache
 from multiprocessing import Event, Value
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import structlog
 from django.conf import settings
-from django.db import connection, connections, transaction
+from django.db import connection, connections
 
 from apps.core import clock
 from apps.core.ids import new_id
@@ -69,18 +70,33 @@ def ring(kind: str, job_id: UUID | None = None) -> None:
 def _ring(kind: str, job_id: str) -> None:
     from django_q.tasks import async_task  # noqa: PLC0415 - loads the cluster's settings
 
-    if not settings.Q_CLUSTER.get("orm"):
-        async_task("apps.jobs.doorbell.answer", kind, job_id)
-        return
-    with transaction.atomic(), connection.cursor() as cursor:
-        # A ring that nobody has heard yet will be answered later than now, so it stands for this one too. And none is worth a
-        # wait for the disk.
-        cursor.execute(
-            "SELECT set_config('synchronous_commit', 'off', true), EXISTS (SELECT 1 FROM django_q_ormq WHERE lock <= %s)",
-            [clock.now()],
-        )
-        if not cursor.fetchone()[1]:
-            async_task("apps.jobs.doorbell.answer", kind, job_id)
+    coalescing = {"broker": _coalescing_broker()} if settings.Q_CLUSTER.get("orm") else {}
+    async_task("apps.jobs.doorbell.answer", kind, job_id, **coalescing)
+
+
+@cache
+def _coalescing_broker() -> Any:  # noqa: ANN401 - a class made below
+    """The broker in the database, as a ringer uses it: one statement, and none waits twice."""
+    from django_q.brokers.orm import ORM  # noqa: PLC0415 - see above
+
+    class Coalescing(ORM):  # type: ignore[misc]
+        @staticmethod
+        def get_connection(list_key: str | None = None) -> None:
+            """Nothing: the library's would give the connection of the request back in the middle of it."""
+
+        def enqueue(self, task: str) -> int:
+            """A ring that nobody has heard yet will be answered later than now, so it stands for this one too."""
+            with connection.cursor() as cursor:
+                cursor.execute(_PUT_RING, {"key": self.list_key, "payload": task, "now": clock.now()})
+                return int(cursor.rowcount)
+
+    return Coalescing()
+
+
+_PUT_RING = """
+    INSERT INTO django_q_ormq (key, payload, lock) SELECT %(key)s, %(payload)s, %(now)s
+    WHERE NOT EXISTS (SELECT 1 FROM django_q_ormq WHERE key = %(key)s AND lock <= %(now)s)
+"""
 
 
 # -- answering
