@@ -66,9 +66,10 @@ def _bound(value: str, role: str | None, using: str) -> Iterator[None]:
     if connection.in_atomic_block and role is not None and _inside_foreign_transaction(connection):
         msg = "a tenant context must open its own transaction"
         raise IsolationError(msg)
-    token = _current.set(value)
-    try:
-        with transaction.atomic(using=using):
+    with transaction.atomic(using=using):
+        # Set inside the transaction and taken back before it commits: what runs after the commit is outside of the context.
+        token = _current.set(value)
+        try:
             outer = len(connection.savepoint_ids) > 0
             with connection.cursor() as cursor:
                 if role is None:
@@ -80,8 +81,8 @@ def _bound(value: str, role: str | None, using: str) -> Iterator[None]:
                 # Only under a surrounding transaction (tests): SET LOCAL outlives a savepoint, so it is taken back by hand.
                 with connection.cursor() as cursor:
                     cursor.execute("SELECT set_config('role', 'none', true), set_config(%s, '', true)", [SETTING])
-    finally:
-        _current.reset(token)
+        finally:
+            _current.reset(token)
 
 
 def _inside_foreign_transaction(connection: object) -> bool:
