@@ -13,7 +13,7 @@ import orjson
 from apps.core import clock
 from apps.core.canonical import sha256_hex
 from apps.core.ids import new_id
-from apps.core.prepared import prepared_cursor
+from apps.core.prepared import fetch_prepared, prepared_cursor
 from apps.evidence.models import Content
 from apps.evidence.redaction import redact
 
@@ -28,6 +28,8 @@ _INSERT: Final = """
     FROM json_to_recordset(%s::json)
          AS r(id uuid, tenant_id uuid, namespace_id uuid, text text, sha256 text, size integer, created_at timestamptz)
 """
+
+_TEXTS = "SELECT id, text FROM evidence_content WHERE tenant_id = %s AND id = ANY(%s)"  # on the way of every query
 
 
 def store_texts(tenant_id: UUID, texts: Sequence[tuple[UUID, str]], ids: Sequence[UUID] | None = None) -> list[UUID]:
@@ -69,7 +71,7 @@ def read_texts(tenant_id: UUID, ids: Iterable[UUID | None]) -> dict[UUID, str]:
     wanted = {key for key in ids if key is not None}
     if not wanted:
         return {}
-    return dict(Content.objects.filter(tenant_id=tenant_id, id__in=wanted).values_list("id", "text"))
+    return dict(fetch_prepared(_TEXTS, [tenant_id, list(wanted)]))
 
 
 def read_text(tenant_id: UUID, content_id: UUID | None) -> str | None:

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from uuid import UUID
 
+    from apps.memories.heads import HeadVersion
     from apps.memories.models import Candidate, MemoryVersion
 
 
-def texts_of(tenant_id: UUID, rows: Iterable[MemoryVersion | Candidate]) -> dict[UUID, IndexedText]:
+def texts_of(tenant_id: UUID, rows: Iterable[HeadVersion | MemoryVersion | Candidate]) -> dict[UUID, IndexedText]:
     """Content, rationale and aliases by primary key of the version (or candidate), in one query.
 
     A row whose content was erased, or that never had any, is missing. What the caller may see was decided before.

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from django.db.models import F, Q
 
 from apps.core.ids import public_id
+from apps.core.prepared import fetch_prepared
 from apps.evidence.models import Evidence
 from apps.evidence.reads import readable_events
 from apps.memories.door import readable_memories
-from apps.memories.models import ConflictSet, EvidenceLink, Memory, MemoryVersion, Relation
+from apps.memories.models import ConflictSet, EvidenceLink, Memory, MemoryVersion
 from apps.memories.sources import FIDELITY_ORDER
 from apps.memories.texts import texts_of
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
+    from apps.memories.heads import HeadVersion
     from apps.tenants.access import Access
 
 __all__ = [
@@ -75,6 +77,13 @@ class OpenConflict:
     member_pks: tuple[UUID, ...]
 
 
+# On the way of every query: two index scans instead of one scan that an OR would need.
+_RELATIONS = """
+SELECT type, source_id, target_id FROM memories_relation WHERE tenant_id = %s AND source_id = ANY(%s)
+UNION SELECT type, source_id, target_id FROM memories_relation WHERE tenant_id = %s AND target_id = ANY(%s)
+"""
+
+
 def in_force(tenant_id: UUID, memory_ids: Collection[UUID], as_of: datetime) -> dict[UUID, MemoryVersion]:
     """The version of each memory that holds at an instant, by memory; where none does, the memory is missing (TM-11)."""
     rows = (
@@ -91,7 +100,7 @@ def heads(tenant_id: UUID, memory_ids: Collection[UUID]) -> dict[UUID, MemoryVer
     return {row.memory_id: row for row in _versions(tenant_id, memory_ids).filter(version=F("memory__version"))}
 
 
-def direct_predecessors(tenant_id: UUID, versions: Iterable[MemoryVersion]) -> dict[UUID, MemoryVersion]:
+def direct_predecessors(tenant_id: UUID, versions: Iterable[HeadVersion | MemoryVersion]) -> dict[UUID, MemoryVersion]:
     """What really held right before each version, by primary key of the version. Corrected versions never held."""
     wanted = {version.id: version for version in versions}
     if not wanted:
@@ -116,6 +125,8 @@ def sources_of(access: Access, version_pks: Collection[UUID]) -> dict[UUID, Sour
     )
     evidence = ("evidence__fidelity", "evidence__availability", "evidence__event_id", "evidence__namespace_id")
     rows = list(links.order_by("held_at", "id").values_list("version_id", "evidence_id", *evidence))
+    if not rows:
+        return {}
     events = dict(readable_events(access).filter(id__in={row[4] for row in rows if row[4]}).values_list("id", "event_id"))
     readable = frozenset(access.readable)
     refs: dict[UUID, list[str]] = defaultdict(list)
@@ -139,11 +150,7 @@ def sources_of(access: Access, version_pks: Collection[UUID]) -> dict[UUID, Sour
 def relations_between(access: Access, memory_pks: Collection[UUID]) -> list[RelationRow]:
     """Relations that start or end at one of these memories; both ends are readable."""
     wanted = list(memory_pks)
-    rows = list(
-        Relation.objects.filter(Q(source_id__in=wanted) | Q(target_id__in=wanted), tenant_id=access.tenant_id).values_list(
-            "type", "source_id", "target_id"
-        )
-    )
+    rows = fetch_prepared(_RELATIONS, [access.tenant_id, wanted, access.tenant_id, wanted])
     if not rows:
         return []
     ends = {key for row in rows for key in row[1:]}

@@ -120,7 +120,7 @@ def _apply(operator: str, operand: JsonValue, actual: JsonValue) -> Check:
     return Check.UNTOLD
 
 
-def _told(holds: bool) -> Check:
+def _told(holds: bool) -> Check:  # noqa: FBT001 - its one argument
     return Check.HOLDS if holds else Check.FAILS
 
 

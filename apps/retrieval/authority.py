@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from apps.core.ids import public_id
 from apps.memories import timeline
+from apps.memories.heads import HeadVersion, ReadableMemory, readable_heads
 from apps.memories.models import MemoryType, Relation
-from apps.memories.reads import readable_memories
 from apps.memories.texts import texts_of
 from apps.retrieval.context import Candidate, Recall
 from apps.retrieval.context import Relation as Edge
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from uuid import UUID
 
-    from apps.memories.models import Memory, MemoryVersion
+    from apps.memories.models import MemoryVersion
     from apps.retrieval.context import QueryContext
     from apps.retrieval.recall import Found
     from apps.tenants.access import Access
+
+Version: TypeAlias = "HeadVersion | MemoryVersion"  # heads come as plain rows, older versions as what they are
 
 # Lanes that mean the memory, whatever its words say at the time.
 _BY_IDENTITY = frozenset({Lane.EXACT, Lane.ALWAYS, Lane.NAMED})
@@ -35,10 +37,10 @@ _COMPANIONS = frozenset({Relation.Type.CONTRADICTS, Relation.Type.DUPLICATE_OF})
 
 @dataclass(slots=True)
 class _Row:
-    memory: Memory
-    version: MemoryVersion
+    memory: ReadableMemory
+    version: Version
     recall: Recall
-    successor: MemoryVersion | None = None
+    successor: Version | None = None
     companion: bool = False
 
 
@@ -68,33 +70,31 @@ def candidates(access: Access, context: QueryContext, found: Iterable[Found]) ->
     return _assemble(access, context, rows, edges)
 
 
-def _read(access: Access, context: QueryContext, ids: list[UUID]) -> list[Memory]:
-    return list(readable_memories(access).filter(id__in=ids, namespace_id__in=list(context.namespaces)).select_related("head"))
+def _read(access: Access, context: QueryContext, ids: list[UUID]) -> list[ReadableMemory]:
+    return readable_heads(access, ids, context.namespaces)
 
 
-def _holding(context: QueryContext, memories: dict[UUID, Memory]) -> dict[UUID, MemoryVersion]:
+def _holding(context: QueryContext, memories: dict[UUID, ReadableMemory]) -> dict[UUID, Version]:
     """The version in force at ``as_of``; where none is, the head, which the hard filters will refuse with a reason.
 
     Most heads hold now: only the others cost a look at the older versions.
     """
-    held: dict[UUID, MemoryVersion] = {}
+    held: dict[UUID, Version] = {}
     unclear = []
     for key, memory in memories.items():
         head = memory.head
-        if head is not None and head.valid_from <= context.as_of and (head.valid_to is None or head.valid_to > context.as_of):
+        if head.valid_from <= context.as_of and (head.valid_to is None or head.valid_to > context.as_of):
             held[key] = head
         else:
             unclear.append(key)
     if unclear:
         held |= timeline.in_force(context.tenant_id, unclear, context.as_of)
         for key in unclear:
-            head = memories[key].head
-            if key not in held and head is not None:
-                held[key] = head
+            held.setdefault(key, memories[key].head)
     return held
 
 
-def _recall_of(rows: list[Found], version: MemoryVersion) -> Recall | None:
+def _recall_of(rows: list[Found], version: Version) -> Recall | None:
     row = next((r for r in rows if r.version in {None, version.version}), None)
     if row is not None:
         return Recall(lanes=dict(row.lanes), matched_terms=row.matched_terms, matched_weight=row.matched_weight)
@@ -189,9 +189,9 @@ def _assemble(access: Access, context: QueryContext, rows: list[_Row], edges: li
     return found
 
 
-def _replacement(context: QueryContext, memory: Memory, version: MemoryVersion) -> MemoryVersion | None:
+def _replacement(context: QueryContext, memory: ReadableMemory, version: Version) -> Version | None:
     """The head, where it has taken (or will take) the place of the version that held at ``as_of``."""
     head = memory.head
-    if head is None or version.version == memory.version or version.valid_to is None or head.valid_from > context.asked_at:
+    if version.version == memory.version or version.valid_to is None or head.valid_from > context.asked_at:
         return None
     return head

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from apps.retrieval.context import Candidate
     from apps.tenants.access import Access, NamespaceGrant
 
-OVERFETCH = 5  # recalled rows per wanted candidate: the hard filters run afterwards
+OVERFETCH = 2  # recalled rows per wanted candidate: the hard filters run afterwards
+DEEPER = 5  # how many times as far recall reaches where they refused too many
 MOST_RECALLED = 4_000
 CONFLICT_EXPLANATIONS = {
     "equal_time": "Two values begin at the same time and nothing tells which one holds.",
@@ -158,7 +159,7 @@ def _fetch(access: Access, context: QueryContext) -> tuple[Recalled, list[Candid
         rows = candidates(access, context, recalled.found)
         if not recalled.full or len(rows) >= context.max_candidates or limit >= MOST_RECALLED:
             return recalled, rows
-        limit = min(limit * OVERFETCH, MOST_RECALLED)
+        limit = min(limit * DEEPER, MOST_RECALLED)
 
 
 def _outcome(access: Access, context: QueryContext, selection: Selection, project: NamespaceGrant | None) -> str:

@@ -13,11 +13,11 @@ from django.db import connection
 from django.db.models import F
 
 from apps.core import clock
+from apps.core.prepared import fetch_prepared
 from apps.memories.models import Memory, RetrievalPolicy
 from apps.retrieval.analysis import ANALYSIS_VERSION, index_terms, term_hash
 from apps.retrieval.models import IndexState
 from apps.retrieval.models.index import Layer
-from apps.tenants.models import Tenant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,7 +94,7 @@ def text_terms(key: bytes, text: IndexedText) -> list[int]:
 
 def tenant_key(tenant_id: UUID) -> bytes:
     """The secret key of the tenant's term hashes."""
-    return bytes(Tenant.objects.values_list("index_key", flat=True).get(pk=tenant_id))
+    return bytes(fetch_prepared("SELECT index_key FROM tenants_tenant WHERE id = %s", [tenant_id])[0][0])
 
 
 def index_state(tenant_id: UUID, namespace_id: UUID) -> IndexState:

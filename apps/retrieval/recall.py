@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from django.db import connection
-
+from apps.core.prepared import fetch_prepared
 from apps.memories.models import Memory, RetrievalPolicy
 from apps.retrieval.analysis import query_terms, term_hash
 from apps.retrieval.fusion import competition_ranks, term_weight
@@ -126,30 +125,27 @@ def _lexical(context: QueryContext, limit: int) -> tuple[list[Found], KnownTerms
 
 def _statistics(tenant_id: UUID, namespaces: list[UUID], layers: list[int], hashes: list[int]) -> tuple[int, dict[int, int]]:
     """Number of documents in scope, and of those that hold each term; read inside the allowed namespaces only."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT NULL::bigint, coalesce(sum(documents + CASE WHEN %(history)s THEN history_documents ELSE 0 END), 0) "
-            "FROM retrieval_indexstate WHERE tenant_id = %(tenant)s AND namespace_id = ANY(%(namespaces)s) "
-            "UNION ALL "
-            "SELECT t.term, sum(t.documents) FROM retrieval_indexstate i "
-            "JOIN retrieval_termstat t ON t.tenant_id = i.tenant_id AND t.generation = i.generation "
-            "AND t.namespace_id = i.namespace_id AND t.layer = ANY(%(layers)s) AND t.term = ANY(%(terms)s) "
-            "WHERE i.tenant_id = %(tenant)s AND i.namespace_id = ANY(%(namespaces)s) GROUP BY t.term",
-            {
-                "tenant": tenant_id,
-                "namespaces": namespaces,
-                "layers": layers,
-                "terms": hashes,
-                "history": len(layers) > 1,
-            },
-        )
-        rows = cursor.fetchall()
+    rows = fetch_prepared(
+        _STATISTICS,
+        {"tenant": tenant_id, "namespaces": namespaces, "layers": layers, "terms": hashes, "history": len(layers) > 1},
+    )
     return int(rows[0][1]), {int(term): int(count) for term, count in rows[1:]}
 
 
+_STATISTICS = """
+SELECT NULL::bigint, coalesce(sum(documents + CASE WHEN %(history)s::bool THEN history_documents ELSE 0 END), 0)
+FROM retrieval_indexstate WHERE tenant_id = %(tenant)s AND namespace_id = ANY(%(namespaces)s::uuid[])
+UNION ALL
+SELECT t.term, sum(t.documents) FROM retrieval_indexstate i
+JOIN retrieval_termstat t ON t.tenant_id = i.tenant_id AND t.generation = i.generation AND t.namespace_id = i.namespace_id
+    AND t.layer = ANY(%(layers)s::smallint[]) AND t.term = ANY(%(terms)s::bigint[])
+WHERE i.tenant_id = %(tenant)s AND i.namespace_id = ANY(%(namespaces)s::uuid[]) GROUP BY t.term
+"""
+
 _SCORES = """
 WITH scope AS (
-    SELECT namespace_id, generation FROM retrieval_indexstate WHERE tenant_id = %(tenant)s AND namespace_id = ANY(%(namespaces)s)
+    SELECT namespace_id, generation FROM retrieval_indexstate
+    WHERE tenant_id = %(tenant)s AND namespace_id = ANY(%(namespaces)s::uuid[])
 ), driven AS (
     SELECT p.memory_id, p.version, p.namespace_id, p.generation, p.layer, count(*) AS matched, sum(w.weight) AS weight
     FROM scope s
@@ -159,7 +155,7 @@ WITH scope AS (
         AND p.layer = l.layer AND p.term = w.term
     GROUP BY p.memory_id, p.version, p.namespace_id, p.generation, p.layer
 ), best AS (
-    SELECT * FROM driven ORDER BY weight DESC, memory_id DESC, version DESC LIMIT %(kept)s
+    SELECT * FROM driven ORDER BY weight DESC, memory_id DESC, version DESC LIMIT %(kept)s::bigint
 )
 SELECT b.memory_id, b.version, b.matched + coalesce(r.matched, 0), b.weight + coalesce(r.weight, 0)
 FROM best b
@@ -169,7 +165,7 @@ LEFT JOIN LATERAL (
     JOIN retrieval_posting p ON p.tenant_id = %(tenant)s AND p.generation = b.generation AND p.namespace_id = b.namespace_id
         AND p.layer = b.layer AND p.term = w.term AND p.memory_id = b.memory_id AND p.version = b.version
 ) r ON true
-ORDER BY 4 DESC, 1 DESC, 2 DESC LIMIT %(limit)s
+ORDER BY 4 DESC, 1 DESC, 2 DESC LIMIT %(limit)s::bigint
 """
 
 
@@ -182,19 +178,18 @@ def _scores(
     rescoring: list[int],
     limit: int,
 ) -> list[tuple[UUID, int, int, int]]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _SCORES,
-            {
-                "tenant": tenant_id,
-                "namespaces": namespaces,
-                "layers": layers,
-                "driving": driving,
-                "driving_weights": [weights[term] for term in driving],
-                "rescoring": rescoring,
-                "rescoring_weights": [weights[term] for term in rescoring],
-                "kept": max(limit, RESCORED) if rescoring else limit,
-                "limit": limit,
-            },
-        )
-        return [(row[0], int(row[1]), int(row[2]), int(row[3])) for row in cursor.fetchall()]
+    rows = fetch_prepared(
+        _SCORES,
+        {
+            "tenant": tenant_id,
+            "namespaces": namespaces,
+            "layers": layers,
+            "driving": driving,
+            "driving_weights": [weights[term] for term in driving],
+            "rescoring": rescoring,
+            "rescoring_weights": [weights[term] for term in rescoring],
+            "kept": max(limit, RESCORED) if rescoring else limit,
+            "limit": limit,
+        },
+    )
+    return [(row[0], int(row[1]), int(row[2]), int(row[3])) for row in rows]

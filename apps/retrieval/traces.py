@@ -8,20 +8,21 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 
 from apps.core.errors import NotFound
 from apps.core.ids import new_id, parse_public_id, public_id
 from apps.core.isolation import tenant_context
+from apps.core.prepared import prepared_cursor
 from apps.evidence.content import store_text
 from apps.retrieval.models import RetrievalTrace, TraceCandidate
 from apps.retrieval.ranking import components
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
-    from apps.retrieval.context import QueryContext, Rejected
+    from apps.retrieval.context import Candidate, QueryContext, Rejected
     from apps.retrieval.recall import Recalled
     from apps.retrieval.selection import Selection
     from apps.tenants.access import Access
@@ -109,34 +110,36 @@ def _lanes(recalled: Recalled) -> dict[str, list[str]]:
 
 
 def _insert_candidates(tenant_id: UUID, trace_id: UUID, selection: Selection) -> None:
-    rows: list[tuple[UUID, int, int, bool, str, str]] = []
-    for place, judged in enumerate(selection.chosen, start=1):
-        rows.append(
-            (judged.candidate.memory_id, judged.candidate.version, place, True, "", json.dumps(components(judged), default=str))
-        )
-    for place, lost in enumerate(selection.rejected, start=len(rows) + 1):
-        rows.append(
-            (
-                lost.candidate.memory_id,
-                lost.candidate.version,
-                min(place, 32_767),
-                False,
-                lost.reason.value,
-                json.dumps({"stage": lost.stage.value, **_standing(lost)}, default=str),
-            )
-        )
-    if not rows:
-        return
-    columns = list(zip(*rows, strict=True))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO retrieval_tracecandidate "
-            "(id, tenant_id, trace_id, memory_id, version, position, chosen, reason, components) "
-            "SELECT c.id, %s, %s, c.memory_id, c.version, c.position, c.chosen, c.reason, c.components "
-            "FROM unnest(%s::uuid[], %s::uuid[], %s::int[], %s::smallint[], %s::bool[], %s::text[], %s::jsonb[]) "
-            "AS c(id, memory_id, version, position, chosen, reason, components)",
-            [tenant_id, trace_id, [new_id() for _ in rows], *(list(column) for column in columns)],
-        )
+    """All rows travel as one JSON parameter: binding a list per column would cost more than the insert."""
+    chosen = [_row(one.candidate, place, components(one), reason="") for place, one in enumerate(selection.chosen, start=1)]
+    lost = [
+        _row(one.candidate, min(place, _LAST_PLACE), {"stage": one.stage.value, **_standing(one)}, reason=one.reason.value)
+        for place, one in enumerate(selection.rejected, start=len(chosen) + 1)
+    ]
+    if chosen or lost:
+        with prepared_cursor() as cursor:
+            cursor.execute(_CANDIDATES, [tenant_id, trace_id, json.dumps(chosen + lost, default=str)])
+
+
+_LAST_PLACE = 32_767  # of a small integer
+_CANDIDATES = """
+INSERT INTO retrieval_tracecandidate (id, tenant_id, trace_id, memory_id, version, position, chosen, reason, components)
+SELECT c.id, %s::uuid, %s::uuid, c.memory_id, c.version, c.position, c.chosen, c.reason, c.components
+FROM jsonb_to_recordset(%s::text::jsonb)
+    AS c(id uuid, memory_id uuid, version int, position smallint, chosen bool, reason text, components jsonb)
+"""
+
+
+def _row(candidate: Candidate, place: int, parts: Mapping[str, Any], *, reason: str) -> dict[str, Any]:
+    return {
+        "id": new_id().hex,
+        "memory_id": candidate.memory_id.hex,
+        "version": candidate.version,
+        "position": place,
+        "chosen": not reason,
+        "reason": reason,
+        "components": parts,
+    }
 
 
 def _standing(lost: Rejected) -> dict[str, Any]:
