@@ -171,6 +171,8 @@ def test_lists_are_limited_and_null_is_no_item():
         ({"a": {"b": ["ok", "x\0"]}}, "/metadata/a/b/1", "invalid_text"),
         ({"a": {"b\0": 1}}, "/metadata/a", "invalid_text"),
         ({"a": [2**63]}, "/metadata/a/0", "out_of_range"),
+        ({"a": 1e20}, "/metadata/a", "out_of_range"),
+        ({"a": [-1e308]}, "/metadata/a/0", "out_of_range"),
     ],
 )
 def test_free_objects(value, pointer, code):
