@@ -38,7 +38,7 @@ EXPLANATIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class ConflictMember:
+class ConflictValue:
     """One of the values, with what speaks for it."""
 
     memory_id: str
@@ -64,7 +64,7 @@ class ConflictView:
     explanation: str
     ask: str
     status: str
-    members: list[ConflictMember]
+    members: list[ConflictValue]
     created_at: datetime
 
 
@@ -136,7 +136,7 @@ def _views(access: Access, sets: Iterable[ConflictSet]) -> list[ConflictView]:
                 continue
             ground = sources.get(head.id)
             members.append(
-                ConflictMember(
+                ConflictValue(
                     memory_id=public_id("mem", key),
                     version=head.version,
                     content=texts[head.id].content,
