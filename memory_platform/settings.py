@@ -126,6 +126,7 @@ CONSOLE_ORIGINS = env.list("CONSOLE_ORIGINS", default=[])
 _HTTPS_ONLY = bool(CONSOLE_ORIGINS) and all(origin.startswith("https://") for origin in CONSOLE_ORIGINS)
 CSRF_TRUSTED_ORIGINS = CONSOLE_ORIGINS
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 SESSION_COOKIE_AGE = 8 * 60 * 60  # seconds: a working day
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"

@@ -14,6 +14,7 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
 from apps.core.ids import parse_public_id, public_id
 from apps.tenants.console import columns, details
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["EVERY_ROLE", "Area", "GovernedAdmin"]
 
 _ERROR_FLAG = "e"
+_NUL = "\x00"
 
 
 class GovernedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic when it runs
@@ -140,6 +142,8 @@ class GovernedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic 
 
     def key_of(self, text: str) -> Any:  # noqa: ANN401 - a primary key of this model
         """The primary key behind an address or a search: its public id, or the key itself; None for anything else."""
+        if _NUL in text:
+            return None
         if isinstance(self.opts.pk, UUIDField):
             found = parse_public_id(self.id_prefix, text) if self.id_prefix else None
             if found is None:
@@ -161,8 +165,8 @@ class GovernedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic 
         wrap = self.admin_site.admin_view
         name = f"{self.opts.app_label}_{self.opts.model_name}"
         return [
-            path("", wrap(self.changelist_view), name=f"{name}_changelist"),
-            path("<path:object_id>/change/", wrap(self.change_view), name=f"{name}_change"),
+            path("", wrap(require_safe(self.changelist_view)), name=f"{name}_changelist"),
+            path("<path:object_id>/change/", wrap(require_safe(self.change_view)), name=f"{name}_change"),
         ]
 
     # -- the list
@@ -219,7 +223,8 @@ class GovernedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        if _ERROR_FLAG in request.GET:  # Django comes back with this after a filter that means nothing
+        # Django comes back with its flag after a filter that means nothing; NUL is no character of any column.
+        if _ERROR_FLAG in request.GET or any(_NUL in value for values in request.GET.lists() for value in values[1]):
             return self.admin_site.refusal(request, 400, _("This list cannot be narrowed like that."), back=request.path)
         extra = {"title": capfirst(self.title), "page": self, **(extra_context or {})}
         return super().changelist_view(request, extra)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
 
 from apps.tenants.console import columns
@@ -28,6 +30,16 @@ class Narrowed:
 
 class ScopedChangeList(ChangeList):
     model_admin: GovernedAdmin
+
+    def get_filters_params(self, params: Any = None) -> Any:  # noqa: ANN401 - Django's own shape
+        """An address names one element of an array; the database wants an array of it."""
+        found = super().get_filters_params(params)
+        for lookup in [name for name in self.model_admin.linked_by if name in found and name.endswith("__contains")]:
+            try:
+                found[lookup] = [[UUID(text)] for text in found[lookup]]
+            except ValueError as refused:
+                raise IncorrectLookupParameters(refused) from refused
+        return found
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
