@@ -20,6 +20,7 @@ from apps.memories.texts import texts_of
 from apps.retrieval.applicability import describe
 from apps.retrieval.authority import candidates
 from apps.retrieval.context import QueryContext
+from apps.retrieval.filters import hard_filter
 from apps.retrieval.packet import BudgetOut, Conflict, ConflictMember, Hint, Omitted, Packet, TriageOut, item_of
 from apps.retrieval.question import Question
 from apps.retrieval.recall import Recalled, recall
@@ -157,7 +158,8 @@ def _fetch(access: Access, context: QueryContext) -> tuple[Recalled, list[Candid
     while True:
         recalled = recall(context, limit=limit)
         rows = candidates(access, context, recalled.found)
-        if not recalled.full or len(rows) >= context.max_candidates or limit >= MOST_RECALLED:
+        passing = sum(1 for row in rows if hard_filter(context, row) is None)
+        if not recalled.full or passing >= context.max_candidates or limit >= MOST_RECALLED:
             return recalled, rows
         limit = min(limit * DEEPER, MOST_RECALLED)
 
