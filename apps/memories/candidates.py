@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from apps.audits import log
 from apps.core import clock
 from apps.core.canonical import canonical_json
-from apps.core.errors import Conflict, IdempotencyKeyReuse, NotFound
+from apps.core.errors import Conflict, DomainError, IdempotencyKeyReuse, NotFound
+from apps.core.prepared import fetch_prepared
 from apps.core.text import fold_key
 from apps.evidence import content
 from apps.memories.admission import Result, holds_forbidden
 from apps.memories.candidate_reads import CandidateOutcome, outcome_of, readable_candidates
-from apps.memories.commit import Author, lock_namespace, remerged
+from apps.memories.commit import Author, LockedNamespace, lock_namespace, remerged
 from apps.memories.digests import request_digest
 from apps.memories.judging import Case, Judgement, judge
 from apps.memories.models import Candidate, Decision
+from apps.memories.rows import insert_rows
+from apps.memories.sources import namespaces_of
+from apps.tenants.access import NamespaceGrant
 from apps.tenants.models import Scope
 from apps.tenants.transactions import current_revision, tenant_transaction
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from uuid import UUID
 
     from apps.memories.proposals import Proposal
-    from apps.tenants.access import Access, NamespaceGrant
-    from apps.tenants.models import Namespace
+    from apps.tenants.access import Access
     from apps.tenants.transactions import TenantTransaction
+
+Decided = TypeVar("Decided")
 
 POLICY_VERSION = "p1"  # of these admission rules; part of every extraction key (EV-14)
 
@@ -56,23 +62,69 @@ def propose(access: Access, proposal: Proposal) -> Proposed:
     Raises NotFound (a scope out of reach), ValidationFailed (unknown label, retention class, policy or related memory),
     VersionConflict (expected_version), IdempotencyKeyReuse (the id names another proposal).
     """
-    scope_id = fold_key(proposal.scope_id) if proposal.scope == Scope.PROJECT and proposal.scope_id else proposal.scope_id
-    grant = access.namespace_for(proposal.scope, scope_id)
-    author = Author(access.actor_id, access.subject_id, proposal.origin, access.session_id or "")
+    return _propose_in(access, _reach(access, proposal), [proposal], _settle_or_raise)[0]
 
-    def work() -> Proposed:
+
+def propose_all(access: Access, proposals: Sequence[Proposal]) -> list[Proposed | DomainError]:
+    """Judge several proposals, those for one namespace in one transaction and under one revision; results in the same order.
+
+    One that cannot be judged gets its error and never fails the others. They are compared with each other too, as if they had
+    come one after the other. Keep it to some dozens: a namespace is locked for all of its own.
+    """
+    results: list[Proposed | DomainError] = [NotFound() for _ in proposals]
+    groups: dict[UUID, tuple[NamespaceGrant, list[int]]] = {}
+    for place, proposal in enumerate(proposals):
+        try:
+            grant = _reach(access, proposal)
+        except NotFound:
+            continue
+        groups.setdefault(grant.id, (grant, []))[1].append(place)
+    for grant, places in groups.values():
+        done = _propose_in(access, grant, [proposals[place] for place in places], _settle_or_tell)
+        for place, result in zip(places, done, strict=True):
+            results[place] = result
+    return results
+
+
+def _propose_in(
+    access: Access, grant: NamespaceGrant, proposals: Sequence[Proposal], decide: Callable[..., Decided]
+) -> list[Decided]:
+    def work() -> list[Decided]:
         with tenant_transaction(access) as tx:
-            namespace = lock_namespace(access.tenant_id, grant.id)
-            return settle(tx, access, grant, namespace, author, proposal)
+            events = [name for proposal in proposals for name in proposal.source_event_ids]
+            evidence = [name for proposal in proposals for name in proposal.evidence_refs]
+            namespace = lock_namespace(access.tenant_id, grant.id, namespaces_of(access, events, evidence))
+            return [decide(tx, access, grant, namespace, proposal) for proposal in proposals]
 
     return remerged(work)
+
+
+def _settle_or_raise(
+    tx: TenantTransaction, access: Access, grant: NamespaceGrant, namespace: LockedNamespace, proposal: Proposal
+) -> Proposed:
+    author = Author(access.actor_id, access.subject_id, proposal.origin, access.session_id or "")
+    return settle(tx, access, grant, namespace, author, proposal)
+
+
+def _settle_or_tell(
+    tx: TenantTransaction, access: Access, grant: NamespaceGrant, namespace: LockedNamespace, proposal: Proposal
+) -> Proposed | DomainError:
+    try:
+        return _settle_or_raise(tx, access, grant, namespace, proposal)
+    except DomainError as refused:  # raised before the memory or the candidate were written
+        return refused
+
+
+def _reach(access: Access, proposal: Proposal) -> NamespaceGrant:
+    scope_id = fold_key(proposal.scope_id) if proposal.scope == Scope.PROJECT and proposal.scope_id else proposal.scope_id
+    return access.namespace_for(proposal.scope, scope_id)
 
 
 def settle(
     tx: TenantTransaction,
     access: Access,
     grant: NamespaceGrant,
-    namespace: Namespace,
+    namespace: LockedNamespace,
     author: Author,
     proposal: Proposal,
     *,
@@ -80,8 +132,8 @@ def settle(
 ) -> Proposed:
     """Decide one proposal in the open transaction, which holds the namespace row; ``event_id`` is the event it was read from."""
     case = Case(grant, namespace, author, proposal)
-    fingerprint = request_digest(case.index_key, _request_of(case))
-    earlier = Candidate.objects.filter(tenant_id=access.tenant_id, candidate_id=proposal.candidate_id).first()
+    fingerprint = request_digest(namespace.index_key, _request_of(case))
+    earlier = _earlier(access, proposal.candidate_id)
     if earlier is not None and event_id is not None:
         return Proposed(outcome_of(earlier), replayed=True)  # the same sentence of the same event, whatever became of it
     if earlier is not None:
@@ -93,7 +145,7 @@ def settle(
     record_judgement(access, candidate, judged)
     if candidate.content_id is None and _keeps_text(candidate, judged):
         _keep_text(candidate, proposal)
-    candidate.save(force_insert=True)
+    insert_rows([candidate])
     audit_decision(access, candidate)
     return Proposed(outcome_of(candidate), replayed=False)
 
@@ -118,6 +170,13 @@ def record_judgement(access: Access, candidate: Candidate, judged: Judgement) ->
 
 
 # -- parts
+
+
+def _earlier(access: Access, candidate_id: str) -> Candidate | None:
+    rows = fetch_prepared(
+        "SELECT id FROM memories_candidate WHERE tenant_id = %s AND candidate_id = %s", [access.tenant_id, candidate_id]
+    )
+    return Candidate.objects.get(tenant_id=access.tenant_id, id=rows[0][0]) if rows else None
 
 
 def _candidate(access: Access, case: Case, judged: Judgement) -> Candidate:

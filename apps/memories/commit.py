@@ -6,7 +6,7 @@ when all reading and locking is done, and everything written carries it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
@@ -16,16 +16,18 @@ from django.db import IntegrityError, OperationalError, connection
 from apps.audits import log
 from apps.core import clock
 from apps.core.canonical import canonical_json
+from apps.core.errors import NotFound
 from apps.core.ids import new_id, public_id
+from apps.core.prepared import fetch_prepared
 from apps.evidence import content
 from apps.jobs.queue import publish
 from apps.memories.lines import Rival
 from apps.memories.models import EvidenceLink, Memory, MemoryVersion
 from apps.memories.projections import IndexedText, project
 from apps.memories.proposals import conditions_hash, proposition_hash
+from apps.memories.rows import insert_rows
 from apps.memories.sources import Linked, roots_of
 from apps.memories.texts import texts_of
-from apps.tenants.models import Namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,6 +43,21 @@ ATTEMPTS = 5  # of a writer that lost a race; each one reads and merges again (V
 _MONTH_DAYS = 30.4375
 
 Done = TypeVar("Done")
+
+
+_LOCK = """
+    SELECT n.id, n.deletion_epoch, t.index_key FROM tenants_namespace n JOIN tenants_tenant t ON t.id = n.tenant_id
+    WHERE n.tenant_id = %s AND n.id = %s FOR NO KEY UPDATE OF n
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LockedNamespace:
+    """A namespace under lock, and the secret that its tenant's digests are keyed with."""
+
+    id: UUID
+    deletion_epoch: int
+    index_key: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +121,7 @@ class Writer:
 
     tx: TenantTransaction
     access: Access
-    namespace: Namespace
+    namespace: LockedNamespace
     author: Author
     at: datetime = field(default_factory=clock.now)
     touched: dict[UUID, Rival] = field(default_factory=dict)
@@ -148,8 +165,8 @@ class Writer:
         rival = Rival(memory)
         version = self._version(memory, 1, saying, span, links, decision)
         memory.head_id = version.id  # the foreign key is checked at the end of the transaction
-        memory.save(force_insert=True)
-        version.save(force_insert=True)
+        insert_rows([memory])
+        insert_rows([version])
         self._link(rival, version, links)
         rival.versions[1] = version
         self.touched[memory.id] = rival
@@ -165,7 +182,7 @@ class Writer:
         version = self._version(memory, memory.last_version, saying, span, links, decision)
         if behind:
             version.retired_revision = version.revision  # it never was the current one
-        version.save(force_insert=True)
+        insert_rows([version])
         self._link(rival, version, links)
         rival.versions[version.version] = version
         if not behind:
@@ -247,7 +264,7 @@ class Writer:
 
     def _link(self, rival: Rival, version: MemoryVersion, links: list[Linked]) -> None:
         if links:
-            rows = [
+            made = [
                 EvidenceLink(
                     tenant_id=self.tenant_id,
                     memory=rival.memory,
@@ -258,7 +275,7 @@ class Writer:
                 )
                 for link in links
             ]
-            EvidenceLink.objects.bulk_create(rows)
+            insert_rows(made)
             rival.links[version.version].extend(links)
 
     # -- afterwards
@@ -302,10 +319,25 @@ MUTABLE = (
 )
 
 
-def lock_namespace(tenant_id: UUID, namespace_id: UUID) -> Namespace:
-    """The first lock of every write, with the tenant row read along. Deletions wait for it and it for them (VH-13, VH-14)."""
-    rows = Namespace.objects.select_related("tenant").select_for_update(of=("self",), no_key=True)
-    return rows.get(tenant_id=tenant_id, id=namespace_id)
+def lock_namespace(tenant_id: UUID, namespace_id: UUID, others: Collection[UUID] = ()) -> LockedNamespace:
+    """The first lock of every write. Deletions wait for it and it for them (VH-13, VH-14). Raises NotFound.
+
+    ``others``: where the sources lie, held against deletions only. All in the order of their keys, which is that of a deletion.
+    """
+    _hold_namespaces(tenant_id, [key for key in others if key < namespace_id])
+    rows = fetch_prepared(_LOCK, [tenant_id, namespace_id])
+    _hold_namespaces(tenant_id, [key for key in others if key > namespace_id])
+    if not rows:
+        raise NotFound
+    ((key, epoch, index_key),) = rows
+    return LockedNamespace(key, epoch, bytes(index_key))
+
+
+def _hold_namespaces(tenant_id: UUID, keys: list[UUID]) -> None:
+    if keys:
+        fetch_prepared(
+            "SELECT id FROM tenants_namespace WHERE tenant_id = %s AND id = ANY(%s) ORDER BY id FOR KEY SHARE", [tenant_id, keys]
+        )
 
 
 def review_date(at: datetime, retention: RetentionClass) -> datetime:

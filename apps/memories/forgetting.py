@@ -187,12 +187,11 @@ def _summaries_of(target: Target, revoked: set[UUID], gone: set[UUID]) -> set[UU
     fresh = set(revoked)
     found: set[UUID] = set()
     while fresh:
-        derived = Memory.objects.filter(
-            tenant_id=target.tenant_id,
-            relations_out__type=Relation.Type.DERIVED_FROM,
-            relations_out__target_id__in=fresh,
-        ).exclude(state=Memory.State.REVOKED)
-        rivals = load(target.tenant_id, list(derived.exclude(id__in=revoked | found).distinct()))
+        edges = Relation.objects.filter(tenant_id=target.tenant_id, type=Relation.Type.DERIVED_FROM, target_id__in=fresh)
+        derived = Memory.objects.filter(tenant_id=target.tenant_id, id__in=edges.values("source_id"))
+        derived = derived.exclude(state=Memory.State.REVOKED).exclude(id__in=revoked | found)
+        locked = derived.order_by("id").select_for_update(of=("self",), no_key=True)
+        rivals = load(target.tenant_id, list(locked))
         fresh = set()
         for rival in rivals:
             links = rival.links[rival.memory.version]

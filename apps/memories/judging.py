@@ -9,7 +9,7 @@ from apps.core.errors import FieldError, ValidationFailed
 from apps.core.ids import parse_public_id
 from apps.memories import labels
 from apps.memories.admission import Admission, Known, Result, admit
-from apps.memories.commit import Author, Holding, Saying, Writer
+from apps.memories.commit import Author, Holding, LockedNamespace, Saying, Writer
 from apps.memories.digests import fact_digest
 from apps.memories.door import readable_memories
 from apps.memories.merging import Merged, Statement, merge
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from apps.memories.reasons import Reason
     from apps.retention.models import RetentionClass
     from apps.tenants.access import Access, NamespaceGrant
-    from apps.tenants.models import Namespace
     from apps.tenants.transactions import TenantTransaction
 
 
@@ -35,13 +34,9 @@ class Case:
     """A proposal with whose word it is and the namespace it is for, which the caller has locked."""
 
     grant: NamespaceGrant
-    namespace: Namespace
+    namespace: LockedNamespace
     author: Author
     proposal: Proposal
-
-    @property
-    def index_key(self) -> bytes:
-        return bytes(self.namespace.tenant.index_key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +64,7 @@ def judge(tx: TenantTransaction, access: Access, case: Case) -> Judgement:
     VersionConflict (expected_version).
     """
     proposal, namespace = case.proposal, case.namespace
-    digest = fact_digest(case.index_key, namespace.id, proposal.memory_type, proposal.fact_key)
+    digest = fact_digest(namespace.index_key, namespace.id, proposal.memory_type, proposal.fact_key)
     labels.require_known(access.tenant_id, proposal.topics, proposal.entities)
     retention = find_class(access, proposal.retention_class, default=ENGINEERING_KNOWLEDGE)
     policy_id = _policy(access, proposal)
@@ -107,7 +102,9 @@ def _policy(access: Access, proposal: Proposal) -> UUID | None:
     return found.id
 
 
-def _relations(access: Access, namespace: Namespace, author: Author, proposal: Proposal) -> tuple[list[tuple[str, UUID]], bool]:
+def _relations(
+    access: Access, namespace: LockedNamespace, author: Author, proposal: Proposal
+) -> tuple[list[tuple[str, UUID]], bool]:
     """Targets by primary key, and whether the caller may supersede those it names so.
 
     Absent and unreadable targets are one error (ID-09).
@@ -115,7 +112,9 @@ def _relations(access: Access, namespace: Namespace, author: Author, proposal: P
     if not proposal.relations:
         return [], True
     keys = [parse_public_id("mem", one.memory_id) for one in proposal.relations]
-    found = {memory.id: memory for memory in readable_memories(access).filter(id__in=[key for key in keys if key is not None])}
+    # Held until the commit: a deletion of one of them finds what is derived from it, or is found here.
+    rows = readable_memories(access).filter(id__in=[key for key in keys if key is not None]).order_by("id")
+    found = {memory.id: memory for memory in rows.select_for_update(of=("self",), no_key=True)}
     errors = [
         FieldError(f"/relations/{place}/memory_id", "not_found", "There is no such memory that you may read.")
         for place, key in enumerate(keys)
@@ -128,7 +127,7 @@ def _relations(access: Access, namespace: Namespace, author: Author, proposal: P
     return list(dict.fromkeys(pairs)), may
 
 
-def _may_supersede(target: Memory, namespace: Namespace, author: Author, proposal: Proposal) -> bool:
+def _may_supersede(target: Memory, namespace: LockedNamespace, author: Author, proposal: Proposal) -> bool:
     """Within one namespace, and only what the same subject said; the same key is a matter of the merge decision alone (C14)."""
     if target.namespace_id != namespace.id:
         return False

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from apps.core.prepared import fetch_prepared
 from apps.evidence import lineage
 from apps.memories.consolidation import Line, Standing
 from apps.memories.models import EvidenceLink, Memory, MemoryVersion
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 
 # A head is what a new statement is compared with. The others have given up their key.
 HEAD_STATES = (Memory.State.ACTIVE, Memory.State.NEEDS_REVIEW)
+
+_UNDER_KEY = """
+    SELECT id FROM memories_memory WHERE tenant_id = %s AND namespace_id = %s AND fact_key = %s AND memory_type = %s
+    AND conditions_hash = %s AND state = ANY(%s) ORDER BY id FOR NO KEY UPDATE
+"""
 
 
 @dataclass(slots=True)
@@ -68,16 +74,14 @@ def is_corrected(memory: Memory, version: MemoryVersion) -> bool:
 
 
 def lock_key(tenant_id: UUID, namespace_id: UUID, memory_type: str, fact_key: str, conditions_hash: str) -> list[Rival]:
-    """The heads under a key, locked by primary key; the caller holds the namespace row."""
-    heads = _locked().filter(
-        tenant_id=tenant_id,
-        namespace_id=namespace_id,
-        memory_type=memory_type,
-        fact_key=fact_key,
-        conditions_hash=conditions_hash,
-        state__in=HEAD_STATES,
-    )
-    return load(tenant_id, list(heads.order_by("id")))
+    """The heads under a key, locked by primary key; the caller holds the namespace row.
+
+    Most keys are new, so the first look is one cheap statement.
+    """
+    found = fetch_prepared(_UNDER_KEY, [tenant_id, namespace_id, fact_key, memory_type, conditions_hash, list(HEAD_STATES)])
+    if not found:
+        return []
+    return load(tenant_id, list(_locked().filter(tenant_id=tenant_id, id__in=[row[0] for row in found]).order_by("id")))
 
 
 def lock_memory(tenant_id: UUID, memory_id: UUID) -> Rival:

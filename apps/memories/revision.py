@@ -21,11 +21,11 @@ from apps.memories.lines import HEAD_STATES, Rival, lock_memory
 from apps.memories.merging import said_by
 from apps.memories.models import Authority, Memory
 from apps.memories.proposals import conditions_hash
-from apps.memories.sources import Linked, gather, links_to
+from apps.memories.sources import Linked, gather, links_to, namespaces_of
 from apps.tenants.transactions import current_revision, revision_token, tenant_transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from apps.memories.models import MemoryVersion
@@ -125,7 +125,7 @@ def revise_memory(access: Access, memory_id: str, *, expected_version: int, chan
 
     def work() -> Revised:
         with tenant_transaction(access) as tx:
-            found = _open(access, tx, memory_id, expected_version)
+            found = _open(access, tx, memory_id, expected_version, sources=change.source_event_ids)
             _require_allowed(access, found, change, reason)
             saying = change.applied(found.saying, reason)
             span = _changed_span(found, change)
@@ -192,13 +192,19 @@ def withdraw_memory(access: Access, memory_id: str, *, expected_version: int, re
 
 
 def _open(
-    access: Access, tx: TenantTransaction, memory_id: str, expected_version: int | None, *, withdrawn: bool = False
+    access: Access,
+    tx: TenantTransaction,
+    memory_id: str,
+    expected_version: int | None,
+    *,
+    withdrawn: bool = False,
+    sources: Sequence[str] = (),
 ) -> _Open:
     """Find, authorise, lock and compare, in this order: who may not see it learns nothing about it (ID-09)."""
     memory = require_readable(access, memory_id)
     if not access.by_id[memory.namespace_id].write:
         raise NotPermitted
-    namespace = lock_namespace(access.tenant_id, memory.namespace_id)
+    namespace = lock_namespace(access.tenant_id, memory.namespace_id, namespaces_of(access, sources))
     rival = lock_memory(access.tenant_id, memory.id)
     if rival.memory.state == Memory.State.REVOKED:  # a deletion was accepted while we waited (VH-14)
         require_readable(access, memory_id)
@@ -277,7 +283,7 @@ def _gained(access: Access, found: _Open, change: Change, span: Span) -> list[Li
     if not change.source_event_ids:
         return []
     memory, namespace = found.memory, found.writer.namespace
-    digest = fact_digest(bytes(namespace.tenant.index_key), namespace.id, memory.memory_type, memory.fact_key)
+    digest = fact_digest(namespace.index_key, namespace.id, memory.memory_type, memory.fact_key)
     sources = gather(access, change.source_event_ids, (), digest)
     if sources.fault is not None:
         raise ValidationFailed([FieldError("/source_event_ids", sources.fault.value, "A source cannot be used.")])

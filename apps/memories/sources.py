@@ -77,6 +77,8 @@ def gather(access: Access, event_ids: Sequence[str], evidence_refs: Sequence[str
     if isinstance(named, Reason):
         return Sources(fault=named)
     wanted = dict.fromkeys((*event_ids, *(one.event.event_id for one in named if one.event is not None)))
+    if wanted:
+        reads.hold_events(access, wanted)
     try:
         events = reads.find_events(access, list(wanted)) if wanted else []
     except NotFound:
@@ -84,6 +86,16 @@ def gather(access: Access, event_ids: Sequence[str], evidence_refs: Sequence[str
     except Revoked:
         return Sources(fault=Reason.REVOKED)
     return _weighed(access.tenant_id, events, [one for one in named if one.event is None], fact_digest)
+
+
+def namespaces_of(access: Access, event_ids: Sequence[str], evidence_refs: Sequence[str] = ()) -> set[UUID]:
+    """Where the readable ones among these sources lie; what a writer locks before it looks at them."""
+    found = reads.namespaces_of(access, event_ids) if event_ids else set()
+    keys = [key for key in (parse_public_id("evd", ref) for ref in evidence_refs) if key is not None]
+    if keys:
+        rows = Evidence.objects.filter(tenant_id=access.tenant_id, id__in=keys, namespace_id__in=access.readable)
+        found |= set(rows.values_list("namespace_id", flat=True))
+    return found
 
 
 def _named_evidence(access: Access, refs: Sequence[str]) -> list[Evidence] | Reason:

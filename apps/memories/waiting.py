@@ -14,7 +14,7 @@ from apps.core.ids import public_id
 from apps.evidence.content import erase_texts
 from apps.evidence.models import Derivation, SourceEvent, Trust
 from apps.memories.candidates import audit_decision, record_judgement
-from apps.memories.commit import Author
+from apps.memories.commit import Author, LockedNamespace
 from apps.memories.judging import Case, judge
 from apps.memories.models import Authority, Candidate, EpistemicStatus, MemoryType, RetrievalPolicy, Verdict
 from apps.memories.proposals import Proposal, ProposedRelation
@@ -24,13 +24,12 @@ from apps.memories.texts import texts_of
 if TYPE_CHECKING:
     from apps.memories.projections import IndexedText
     from apps.tenants.access import Access, NamespaceGrant
-    from apps.tenants.models import Namespace
     from apps.tenants.transactions import TenantTransaction
 
 _BRINGS_RESULTS = frozenset({Trust.TOOL, Trust.RECORD})
 
 
-def release(tx: TenantTransaction, access: Access, grant: NamespaceGrant, namespace: Namespace, event: SourceEvent) -> int:
+def release(tx: TenantTransaction, access: Access, grant: NamespaceGrant, namespace: LockedNamespace, event: SourceEvent) -> int:
     """Judge again what waits for the evidence that this event brings; returns how many candidates that were.
 
     The transaction holds the namespace row. A candidate that still waits for something else says so.

@@ -7,7 +7,7 @@ import pytest
 from apps.core.errors import Conflict, IdempotencyKeyReuse, NotFound, ValidationFailed, VersionConflict
 from apps.evidence.models import Content
 from apps.memories.candidate_reads import list_candidates, read_candidate
-from apps.memories.candidates import propose, withdraw_candidate
+from apps.memories.candidates import propose, propose_all, withdraw_candidate
 from apps.memories.models import Authority, Candidate, ConflictSet, EpistemicStatus, MemoryType, Verdict
 from apps.memories.proposals import ProposedRelation
 from tests.memories.sayings import at, proposal
@@ -185,7 +185,9 @@ def test_a_relation_to_a_foreign_memory_is_one_to_nothing(memories):
 
 def test_superseding_another_record_ends_it(memories):
     old = memories.say("Use paper", fact_key="log.old")
-    memories.say("Use tablets", fact_key="log.new", valid_from=at("2024-05-01"), relations=(ProposedRelation("supersedes", old.memory_id),))
+    memories.say(
+        "Use tablets", fact_key="log.new", valid_from=at("2024-05-01"), relations=(ProposedRelation("supersedes", old.memory_id),)
+    )
     ended = memories.memory(old)
     assert (ended.state, ended.head.valid_to) == ("superseded", at("2024-05-01"))
 
@@ -201,7 +203,11 @@ def test_another_subjects_record_cannot_be_superseded_by_a_relation(memories):
 
 
 def test_a_scope_out_of_reach_is_not_found(memories):
-    for scope in ({"scope_id": "bob"}, {"project": "lighthouse", "source_event_ids": ()}, {"scope": "organization", "scope_id": "x"}):
+    for scope in (
+        {"scope_id": "bob"},
+        {"project": "lighthouse", "source_event_ids": ()},
+        {"scope": "organization", "scope_id": "x"},
+    ):
         with pytest.raises(NotFound):
             memories.say(**scope)
 
@@ -355,3 +361,17 @@ def test_candidates_are_listed_by_status(memories, world):
         found = list_candidates(world.access(), CandidateFilters.of({}), status=status)
         assert [row.candidate_id for row in found.items] == [expected.candidate_id]
     assert read_candidate(world.access(), done.candidate_id).content == "The lamp is warm"
+
+
+def test_several_are_compared_with_each_other_and_one_bad_one_fails_nobody(memories, world):
+    said = [
+        proposal("Desk 2", fact_key="desk", valid_from=at("2024-02-01")),
+        proposal("Desk 1", fact_key="desk", valid_from=at("2024-01-01")),
+        proposal("Desk 3", fact_key="desk", topics=("feild_test",)),
+        proposal("Desk 4", fact_key="desk", scope_id="bob"),
+        proposal("Desk 2", fact_key="desk", valid_from=at("2024-02-01")),
+    ]
+    done = propose_all(world.access(), said)
+    assert [one.outcome.decision for one in (done[0], done[1], done[4])] == ["ADD", "INSERT_HISTORY", "NO_OP"]
+    assert [type(one) for one in done[2:4]] == [ValidationFailed, NotFound]
+    assert len({one.outcome.revision for one in (done[0], done[1], done[4])}) == 1
