@@ -3,7 +3,7 @@
 Everything that is hashed, compared or signed goes through here, so that two spellings of one value have one hash.
 """
 
-
+# ruff: noqa: ANN401 - JSON values have no narrower type
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004 - exact integers of a double
         return int(value)
     return value

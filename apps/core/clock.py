@@ -27,7 +27,7 @@ def monotonic() -> float:
 @contextmanager
 def set_clock(clock: Callable[[], datetime]) -> Iterator[None]:
     """Replace the clock inside a ``with`` block; for tests only."""
-    global _clock
+    global _clock  # noqa: PLW0603 - one clock per process is the point
     before, _clock = _clock, clock
     try:
         yield

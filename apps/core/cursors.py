@@ -5,6 +5,7 @@ used by somebody else, elsewhere, with other filters or altered, it is simply no
 """
 
 
+# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
 
 from __future__ import annotations
 
@@ -88,7 +89,7 @@ def _after(model: type[Model], order: Sequence[str], values: Sequence[Any]) -> Q
     for name, value in zip(order, values, strict=True):
         field = name.removeprefix("-")
         try:
-            typed = model._meta.get_field(field).to_python(value)  # type: ignore[union-attr]
+            typed = model._meta.get_field(field).to_python(value)  # type: ignore[union-attr]  # noqa: SLF001 - documented
         except ValidationError:
             raise _invalid() from None
         behind |= same & Q(**{f"{field}__{'lt' if name.startswith('-') else 'gt'}": typed})

@@ -5,8 +5,6 @@ logged, stored in traces and shown to other people more easily than the object i
 are numbers, public ids and JSON pointers.
 """
 
-
-
 from __future__ import annotations
 
 from dataclasses import dataclass

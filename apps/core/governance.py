@@ -20,7 +20,7 @@ class Keeps(StrEnum):
     AUDIT = "audit"
     CONFIGURATION = "configuration"  # lives as long as the tenant keeps the setting
     WORK = "work"  # ends with the job it belongs to
-    TOKEN = "token"  # carries its own expiry
+    TOKEN = "token"  # carries its own expiry  # noqa: S105 - a word, not a secret
 
 
 class Audited(StrEnum):

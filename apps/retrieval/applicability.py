@@ -120,7 +120,7 @@ def _apply(operator: str, operand: JsonValue, actual: JsonValue) -> Check:
     return Check.UNTOLD
 
 
-def _told(holds: bool) -> Check:  # noqa: FBT001 - its one argument
+def _told(holds: bool) -> Check:  # noqa: FBT001 - the outcome itself
     return Check.HOLDS if holds else Check.FAILS
 
 

@@ -133,6 +133,6 @@ def _drop(tenant_id: UUID, namespace_id: UUID, *, keep: int) -> None:
     with connection.cursor() as cursor:
         for table in ("retrieval_posting", "retrieval_termstat"):
             cursor.execute(
-                f"DELETE FROM {table} WHERE tenant_id = %s AND namespace_id = %s AND generation <> %s",  # noqa: S608
+                f"DELETE FROM {table} WHERE tenant_id = %s AND namespace_id = %s AND generation <> %s",  # noqa: S608 - two fixed names
                 [tenant_id, namespace_id, keep],
             )

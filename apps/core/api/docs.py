@@ -1,6 +1,7 @@
 """The description of the API as a document, and as a page to read and try it."""
 
 
+# ruff: noqa: ANN401, ARG002 - JSON values and requests have no narrower type here; signatures are those of the libraries
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Versions as entity tags, and the precondition of a change (design/06 Concurrency; VH-10, VH-17)."""
 
 
+# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ and must not be null. With a default, absent and null both mean the default (des
 """
 
 
+# ruff: noqa: A002, ANN401 - "help" reads best at the call; a field specifier returns the type that its line declares
 
 from __future__ import annotations
 

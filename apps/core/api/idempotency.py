@@ -1,6 +1,7 @@
 """What a request with an Idempotency-Key says: the key, and a fingerprint of everything that makes it the same request."""
 
 
+# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
 
 from __future__ import annotations
 

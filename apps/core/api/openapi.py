@@ -1,6 +1,7 @@
 """The OpenAPI 3.1 description, made from the same declarations that check bodies and from the results of verbs."""
 
 
+# ruff: noqa: ANN401, ARG002 - JSON values and requests have no narrower type here; signatures are those of the libraries
 
 from __future__ import annotations
 
@@ -235,7 +236,7 @@ def _class_of(target: Any) -> type[Any]:
     return target if isinstance(target, type) else type(target)
 
 
-def _of_hint(hint: Any, auto_schema: Any, direction: Any) -> dict[str, Any]:
+def _of_hint(hint: Any, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: PLR0911 - one line per kind of type
     """The schema of a type hint; what cannot be told apart is any value."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in _PLAIN:

@@ -6,6 +6,7 @@ refuse it.
 """
 
 
+# ruff: noqa: ANN401, ARG002 - JSON values and requests have no narrower type here; signatures are those of the libraries
 
 from __future__ import annotations
 

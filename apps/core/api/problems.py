@@ -5,6 +5,7 @@ shape, and none of them carries the text of an exception: it may hold a row of a
 """
 
 
+# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
 
 from __future__ import annotations
 

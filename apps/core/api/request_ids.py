@@ -1,6 +1,7 @@
 """The id of a request: our own, in its problem document, header and log lines. What a client calls its request is not trusted."""
 
 
+# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
 
 from __future__ import annotations
 

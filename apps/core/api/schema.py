@@ -5,6 +5,7 @@ with a JSON Pointer and a stable code.
 """
 
 
+# ruff: noqa: ANN401 - JSON values and REST framework's requests have no narrower type here
 
 from __future__ import annotations
 

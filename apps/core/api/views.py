@@ -1,6 +1,7 @@
 """The base of every view of the API: the order in which a request is decided, and what every answer carries."""
 
 
+# ruff: noqa: ANN401, ARG002 - JSON values and requests have no narrower type here; signatures are those of the libraries
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Command(BaseCommand):
         parser.add_argument("--drain", action="store_true", help="work until nothing is due, then exit 0")
         parser.add_argument("--kinds", metavar="A,B", help="with --drain: only jobs of these kinds")
 
-    def handle(self, *_args: Any, drain: bool, kinds: str | None, **_options: Any) -> None:  # noqa: ANN401 - signature of Django
+    def handle(self, *_args: Any, drain: bool, kinds: str | None, **_options: Any) -> None:
         if drain:
             self._drain(kinds)
         elif kinds is not None:
