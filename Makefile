@@ -21,7 +21,7 @@ help:
 	@echo "make demo          walk the main job on the demo tenant and print each answer"
 	@echo "make test          the whole test suite (ARGS='-k word' narrows it)"
 	@echo "make check         style, types, import contracts, migrations, schema, translations"
-	@echo "make bench         benchmarks (ARGS='--sizes 10k')"
+	@echo "make bench         benchmarks (ARGS='--scope 10000 --foreign 0' makes it quick)"
 	@echo "make coverage-map  which requirement is proved by which test"
 	@echo "make format        let ruff format the code"
 	@echo "make lock          resolve the dependencies anew"
