@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from django.db import connection
+
 from apps.audits import log
 from apps.core.errors import DomainError, NotFound, OperationNotGranted, Revoked
 from apps.evidence import registries
@@ -34,6 +36,13 @@ _STATES = {
     ProcessingJob.State.DEAD: "dead",
     ProcessingJob.State.DISCARDED: "dead",
 }
+
+_HOLD = """
+    SELECT e.id FROM evidence_sourceevent e JOIN tenants_namespace n ON n.id = e.namespace_id
+    WHERE e.tenant_id = %(tenant)s AND n.tenant_id = %(tenant)s
+      AND e.event_id = ANY(%(events)s) AND e.namespace_id = ANY(%(spaces)s::uuid[])
+    ORDER BY n.id, e.id FOR SHARE OF e FOR KEY SHARE OF n
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,22 @@ class Material:
 def readable_events(access: Access) -> QuerySet[SourceEvent]:
     """Events this access may read: in its namespaces, not erased, not covered by any accepted deletion."""
     return usable(SourceEvent.objects.filter(tenant_id=access.tenant_id, namespace_id__in=access.readable))
+
+
+def namespaces_of(access: Access, event_ids: Collection[str]) -> set[UUID]:
+    """Where the readable ones among these events lie, deleted or not; an event never moves."""
+    rows = SourceEvent.objects.filter(tenant_id=access.tenant_id, event_id__in=event_ids, namespace_id__in=access.readable)
+    return set(rows.values_list("namespace_id", flat=True).distinct())
+
+
+def hold_events(access: Access, event_ids: Collection[str]) -> None:
+    """Let no deletion take the readable ones among these events before the end of the open transaction; look at them afterwards.
+
+    A deletion marks its events or locks their namespaces; both wait for whoever builds on them now, wherever that is written, and
+    the other way round (VH-13, VH-14). Whoever locks a namespace before locks those of the events along, in the order of keys.
+    """
+    with connection.cursor() as cursor:  # the ORM has no FOR SHARE
+        cursor.execute(_HOLD, {"tenant": access.tenant_id, "events": list(event_ids), "spaces": list(access.readable)})
 
 
 def find_events(access: Access, event_ids: Sequence[str], *, namespaces: Collection[UUID] | None = None) -> list[SourceEvent]:
