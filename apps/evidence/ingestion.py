@@ -17,7 +17,7 @@ from apps.evidence.content import store_texts
 from apps.evidence.drafts import Draft, Prepared, prepare
 from apps.evidence.event_rows import Ground, NewEvent, insert, lock_ground
 from apps.evidence.models import Derivation, SourceEvent
-from apps.evidence.reads import parents_by_event_id
+from apps.evidence.reads import hold_events, namespaces_of, parents_by_event_id
 from apps.evidence.registries import canonical_labels, extraction
 from apps.evidence.sources import TRUST
 from apps.jobs.queue import Work, enqueue, publish
@@ -115,7 +115,11 @@ class _Batch:
         if not self.prepared:
             return
         wanted = {one.draft.retention_class or default_class(self.access) for one in self.prepared.values()}
-        ground = lock_ground(self.access.tenant_id, {one.grant.id for one in self.prepared.values()}, wanted, len(self.prepared))
+        spaces = {one.grant.id for one in self.prepared.values()}
+        origins = {event_id for one in self.prepared.values() for event_id in one.draft.derived_from}
+        if origins:
+            spaces |= namespaces_of(self.access, origins)
+        ground = lock_ground(self.access.tenant_id, spaces, wanted, len(self.prepared))
         self._build(ground, self._labels(), self._covered())
         if self.rows:
             self._write(tx)
@@ -169,7 +173,10 @@ class _Batch:
     def _build(self, ground: Ground, labels: dict[str, dict[str, str]], covers: dict[int, frozenset[UUID]]) -> None:
         """Rows for the drafts that pass; origins are looked up among stored events and the drafts before."""
         origins = {event_id for one in self.prepared.values() for event_id in one.draft.derived_from}
-        parents: dict[str, UUID | DomainError] = parents_by_event_id(self.access, origins) if origins else {}
+        parents: dict[str, UUID | DomainError] = {}
+        if origins:
+            hold_events(self.access, origins)
+            parents = parents_by_event_id(self.access, origins)
         own: dict[str, UUID] = {}
         first: dict[str, int] = {}
         sequences = iter(ground.sequences)

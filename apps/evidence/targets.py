@@ -88,10 +88,19 @@ def shut(tx: TenantTransaction, access: Access, target: Target) -> set[UUID]:  #
         named = Q(id__in=marked)
     if marked:
         events.filter(id__in=marked).update(covered=True)
-    along = derived_alone(access.tenant_id, named)
+    along = _held_derivations(access, named)
     if along:
         events.filter(id__in=along).update(covered=True)
     return marked | along | kept
+
+
+def _held_derivations(access: Access, named: Q) -> set[UUID]:
+    """What was made from the named events alone, row-locked: asked again until nobody has built on it while we waited."""
+    held: set[UUID] = set()
+    while (found := derived_alone(access.tenant_id, named)) - held:
+        list(_events(access).filter(id__in=found).order_by("id").select_for_update(no_key=True).values_list("id"))
+        held |= found
+    return found
 
 
 def _sources_of_a_memory(access: Access, target: Target) -> tuple[set[UUID], set[UUID]]:

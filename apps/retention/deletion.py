@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 
 from apps.audits import log
 from apps.core import clock
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from apps.tenants.access import Access
     from apps.tenants.transactions import TenantTransaction
+
+_TRIES = 3
+_DEADLOCK = "40P01"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,18 @@ def request_deletion(access: Access, request: DeletionRequest) -> AcceptedDeleti
     alike), NotPermitted (readable, not erasable), Revoked (deleted by another request), DeletionRequestConflict (the request id
     was used for another target or other options). None of these leaves a job or an epoch step behind.
     """
+    for _ in range(_TRIES - 1):
+        try:
+            return _accept(access, request)
+        except OperationalError as lost:
+            # A writer that builds on sources in several namespaces may cross our way; whoever is undone begins again.
+            if getattr(lost.__cause__, "sqlstate", None) != _DEADLOCK or connection.in_atomic_block:
+                raise
+    return _accept(access, request)
+
+
+def _accept(access: Access, request: DeletionRequest) -> AcceptedDeletion:
+    """One attempt, in a transaction of its own."""
     with tenant_transaction(access) as tx:
         known = _known(access, request)
         if known is not None:

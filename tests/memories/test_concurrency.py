@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,9 +12,13 @@ import pytest
 from django.db import connection
 
 from apps.core.errors import DomainError, Revoked, VersionConflict
-from apps.memories import candidates, revision
+from apps.evidence import ingestion
+from apps.evidence.coverage import usable
+from apps.evidence.models import SourceEvent
+from apps.memories import candidates, judging, revision
 from apps.memories.candidates import propose
-from apps.memories.models import ConflictSet, Memory, MemoryVersion
+from apps.memories.models import ConflictSet, EvidenceLink, Memory, MemoryVersion
+from apps.memories.proposals import ProposedRelation
 from apps.memories.revision import Change, revise_memory
 from apps.retention.deletion import DeletionRequest, request_deletion
 from tests.memories.sayings import LABELS, Memories, at, proposal
@@ -227,3 +231,107 @@ def test_a_source_that_is_deleted_before_the_commit_is_no_source(world, memories
         done = writer.result(30)
     assert (done.status, done.reasons) == ("rejected", ["revoked"])
     assert memories.count() == 0
+
+
+# -- sources that lie in another namespace, whose deletion does not wait for the lock of this one
+
+
+def deleted_meanwhile(monkeypatch, module: Any, name: str, write: Callable[[], Any], delete: DeletionRequest, access: Any) -> Any:
+    """The writer has looked at its sources and waits before it writes; then a deletion of one of them is asked for."""
+    with held_before_commit(monkeypatch, module, name) as (reached, go_on), ThreadPoolExecutor(2) as pool:
+
+        def alone(action: Callable[[], Any]) -> Any:
+            try:
+                return action()
+            except DomainError as refused:
+                return refused
+            finally:
+                connection.close()
+
+        writer = pool.submit(alone, write)
+        assert reached.wait(30)
+        deletion = pool.submit(alone, lambda: request_deletion(access, delete))
+        wait([deletion], 1)  # it may have to wait for the writer
+        go_on.set()
+        assert deletion.result(30).status == "accepted"
+        return writer.result(30)
+
+
+@pytest.mark.requirement("VH-13", "VH-14", "DJ-03")
+def test_a_memory_on_a_source_in_another_namespace_does_not_outlive_it(world, memories, monkeypatch):
+    source, access = memories.event(project="kiosk"), world.access()
+    said = proposal("The lamp is warm", source_event_ids=(source,))
+    request = DeletionRequest("del-1", "event", source)
+    deleted_meanwhile(monkeypatch, judging, "merge", lambda: propose(access, said), request, access)
+    with world.inside():
+        assert not Memory.objects.exclude(state=Memory.State.REVOKED).exists()
+
+
+@pytest.mark.requirement("VH-13", "VH-14", "DJ-03")
+def test_a_revision_on_a_source_in_another_namespace_does_not_gain_it(world, memories, monkeypatch):
+    made, source, access = memories.say(), memories.event(project="kiosk"), world.access()
+    change = Change(content="The lamp is hot", source_event_ids=(source,))
+    deleted_meanwhile(
+        monkeypatch,
+        revision,
+        "links_to",
+        lambda: revise_memory(access, made.memory_id, expected_version=1, change=change, reason="seen"),
+        DeletionRequest("del-1", "event", source),
+        access,
+    )
+    with world.inside():
+        assert not EvidenceLink.objects.filter(evidence__event__event_id=source).exists()
+
+
+@pytest.mark.requirement("LN-12", "DJ-03")
+def test_a_summary_of_a_memory_in_another_namespace_does_not_outlive_it(world, memories, monkeypatch):
+    origin, access = memories.say(project="kiosk"), world.access()
+    said = proposal("In short: warm", relations=(ProposedRelation("derived_from", origin.memory_id),))
+    request = DeletionRequest("del-1", "memory", origin.memory_id)
+    deleted_meanwhile(monkeypatch, judging, "merge", lambda: propose(access, said), request, access)
+    with world.inside():
+        assert not Memory.objects.exclude(state=Memory.State.REVOKED).exists()
+
+
+@pytest.mark.requirement("VH-13", "DJ-03", "LN-12")
+def test_a_memory_on_a_retelling_does_not_outlive_what_was_retold_elsewhere(world, memories, monkeypatch):
+    origin, access = memories.event(project="kiosk"), world.access()
+    retelling = memories.event(derived_from=(origin,))
+    said = proposal("The lamp is warm", source_event_ids=(retelling,))
+    deleted_meanwhile(
+        monkeypatch, judging, "merge", lambda: propose(access, said), DeletionRequest("del-1", "event", origin), access
+    )
+    with world.inside():
+        assert not Memory.objects.exclude(state=Memory.State.REVOKED).exists()
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+@pytest.mark.requirement("DJ-03", "LN-12")
+def test_an_event_made_from_one_in_another_namespace_does_not_outlive_it(world, memories, monkeypatch, steps):
+    origin, access = memories.event(project="kiosk"), world.access()
+    parent = origin if steps == 1 else memories.event(derived_from=(origin,))
+    deleted_meanwhile(
+        monkeypatch,
+        ingestion,
+        "publish",
+        lambda: memories.event(event_id="late", derived_from=(parent,)),
+        DeletionRequest("del-1", "event", origin),
+        access,
+    )
+    with world.inside():
+        assert not usable(SourceEvent.objects.filter(event_id="late")).exists()
+
+
+@pytest.mark.requirement("DJ-03", "VH-14")
+def test_a_deletion_of_everything_and_writers_across_namespaces_all_end(world, memories):
+    """They lock several namespaces in different orders: whoever loses a deadlock begins again."""
+    access = world.access()
+    sources = [memories.event(project="kiosk") for _ in range(6)]
+    sayings = [proposal(f"Lamp {n}", source_event_ids=(source,)) for n, source in enumerate(sources)]
+    done = together(
+        [lambda one=one: propose(access, one) for one in sayings]
+        + [lambda: request_deletion(access, DeletionRequest("del-1", "subject", "alice"))]
+    )
+    assert done[-1].status == "accepted"
+    with world.inside():
+        assert not Memory.objects.exclude(state=Memory.State.REVOKED).exists()
