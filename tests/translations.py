@@ -1,17 +1,19 @@
 """``make check``: every text of the console has a translation, and the compiled catalogues are those of the sources.
 
-Needs no gettext tools: catalogues are compiled where those are installed and committed.
+Needs no gettext tools; ``python -m tests.messages`` brings the catalogues up to date and compiles them.
 """
 
 from __future__ import annotations
 
 import ast
 import gettext
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+_PLACEHOLDER = re.compile(r"%\(\w+\)s|%[sd]|\{\w*\}")
 LOCALE = Path(__file__).resolve().parent.parent / "locale"
 
 
@@ -23,12 +25,15 @@ class Entry:
     fuzzy: bool = False
     context: str = ""
     source: str = ""
+    plural: str = ""
     translations: tuple[str, ...] = ()
 
     def add(self, field: str, piece: str) -> None:
         """A message is written in pieces, one a line."""
         if field == "msgid":
             self.source += piece
+        elif field == "msgid_plural":
+            self.plural += piece
         elif field == "msgctxt":
             self.context += piece
         elif field.startswith("msgstr"):
@@ -67,7 +72,7 @@ def problems(source: Path) -> Iterator[str]:
     """What is wrong with one .po file and the .mo file beside it."""
     compiled = source.with_suffix(".mo")
     if not compiled.exists():
-        yield f"{compiled} is missing: run manage.py compilemessages"
+        yield f"{compiled} is missing: run python -m tests.messages"
         return
     with compiled.open("rb") as file:
         catalogue = gettext.GNUTranslations(file)
@@ -76,13 +81,28 @@ def problems(source: Path) -> Iterator[str]:
         if entry.fuzzy or not all(entry.translations):
             yield f"{where}: no translation for {entry.source!r}"
             continue
+        wanted = set(_PLACEHOLDER.findall(entry.source + entry.plural))
+        if any(set(_PLACEHOLDER.findall(text)) != wanted for text in entry.translations):
+            yield f"{where}: other placeholders than {entry.source!r}"
         known = catalogue.pgettext(entry.context, entry.source) if entry.context else catalogue.gettext(entry.source)
         if known not in entry.translations and len(entry.translations) == 1:
-            yield f"{where}: the compiled catalogue differs for {entry.source!r}: run manage.py compilemessages"
+            yield f"{where}: the compiled catalogue differs for {entry.source!r}: run python -m tests.messages"
+
+
+def unknown() -> Iterator[str]:
+    """Texts of the sources that the catalogue does not have, and texts of the catalogue that no source has."""
+    from tests.messages import CATALOGUE, messages
+
+    wanted = {message.source: place for message, place in messages().items()}
+    known = {entry.source for entry in entries(CATALOGUE.read_text(encoding="utf-8"))}
+    for source in sorted(set(wanted) - known):
+        yield f"{wanted[source]}: {source!r} is not in the catalogue: run python -m tests.messages"
+    for source in sorted(known - set(wanted)):
+        yield f"{CATALOGUE}: nothing says {source!r} any more: run python -m tests.messages"
 
 
 def main() -> int:
-    found = [problem for source in sorted(LOCALE.rglob("*.po")) for problem in problems(source)]
+    found = [*unknown(), *(problem for source in sorted(LOCALE.rglob("*.po")) for problem in problems(source))]
     for problem in found:
         print(problem, file=sys.stderr)
     return 1 if found else 0

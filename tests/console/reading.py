@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 _HANDLER = re.compile(r"on[a-z]+")
+_ELSEWHERE = re.compile(r"([a-z]+:)?//")
+_ADDRESSES = {"src", "href", "action", "formaction", "poster", "srcset"}
+_REFUSED = {"style", "iframe", "object", "embed", "base"}
 
 
 @dataclass
@@ -25,30 +28,27 @@ class _Reader(HTMLParser):
         self.page = Page()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        for name, value in attrs:
-            if (
-                name == "style"
-                or _HANDLER.fullmatch(name)
-                or (value or "").strip().lower().startswith(("javascript:", "data:text"))
-            ):
-                self.page.refused.append(f"<{tag} {name}={value!r}>")
-        if tag == "style" or (tag == "script" and not found.get("src")):
+        found = {name: (value or "").strip() for name, value in attrs}
+        self.page.refused += [f"<{tag} {name}={value!r}>" for name, value in found.items() if _would_run(name, value)]
+        if tag in _REFUSED or (tag == "script" and not found.get("src")):
             self.page.refused.append(f"<{tag}>")
-        if tag in ("iframe", "object", "embed", "base"):
-            self.page.refused.append(f"<{tag}>")
-        for name in ("src", "href", "action", "formaction", "poster", "srcset"):
-            value = found.get(name)
-            if value is None:
-                continue
-            if re.match(r"([a-z]+:)?//", value):
-                self.page.refused.append(f"<{tag} {name}={value!r}> leads elsewhere")
-            elif name == "action":
-                self.page.forms.append(value)
-            elif tag in ("a", "area"):
-                self.page.links.append(value)
-            elif not value.startswith("#"):
-                self.page.assets.append(value)
+        for name in _ADDRESSES & found.keys():
+            if _ELSEWHERE.match(found[name]):
+                self.page.refused.append(f"<{tag} {name}={found[name]!r}> leads elsewhere")
+            else:
+                self._note(tag, name, found[name])
+
+    def _note(self, tag: str, name: str, address: str) -> None:
+        if name == "action":
+            self.page.forms.append(address)
+        elif tag in {"a", "area"}:
+            self.page.links.append(address)
+        elif not address.startswith("#"):
+            self.page.assets.append(address)
+
+
+def _would_run(name: str, value: str) -> bool:
+    return name == "style" or _HANDLER.fullmatch(name) is not None or value.lower().startswith(("javascript:", "data:text"))
 
 
 def read(text: str) -> Page:

@@ -175,7 +175,7 @@ def test_the_choice_needs_the_forms_token(two):
 
 
 def test_a_choice_that_ends_falls_back_to_what_is_left(two):
-    orchard, basin = two
+    orchard, _basin = two
     client = visit(orchard, "owner")
     client.post("/admin/tenant/", {"tenant": str(orchard.tenant_id)})
     suspend(orchard.tenant_id)

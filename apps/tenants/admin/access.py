@@ -50,6 +50,7 @@ class UserPermissionAdmin(GovernedAdmin):
     about = _("Object permissions, one row for each: who may do what with which object.")
     when_empty = _("No permission of this kind has been given.")
     list_display: tuple[str, ...] = ("id", "user", "permission", "content_object")
+    headings = {"content_object": _("object"), "group": _("group"), "permission": _("permission")}
     linked_by = {"content_object": _("object")}
     ordering = ("-id",)
 

@@ -67,6 +67,7 @@ class GovernedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic 
     # What is shown.
     id_prefix: ClassVar[str | None] = None
     references: ClassVar[Mapping[str, str]] = {}  # columns that hold keys of other rows without a foreign key → the model
+    headings: ClassVar[Mapping[str, StrOrPromise]] = {}  # columns that are called otherwise here than in their model
     vocabularies: ClassVar[Mapping[str, Mapping[str, StrOrPromise]]] = {}  # what the words of a column are called
     sections: ClassVar[tuple[Section, ...]] = ()
     related: ClassVar[tuple[Related, ...]] = ()

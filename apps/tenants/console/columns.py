@@ -11,6 +11,7 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db.models import DateTimeField, Field, ForeignKey
 from django.utils.html import format_html, format_html_join
 from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 from apps.tenants.console import values
 
@@ -41,10 +42,12 @@ def column(page: GovernedAdmin, name: str) -> Callable[[Model], object]:
 
 
 def heading(page: GovernedAdmin, name: str) -> StrOrPromise:
-    """The column's verbose name, or what the page's own method calls itself."""
+    """What the page, or the column, or the page's own method says it is called."""
+    if name in page.headings:
+        return page.headings[name]
     field = _field(page, name)
-    if field is not None:
-        return field.verbose_name
+    if field is not None:  # a name that Django made from the column's own is a word like any other
+        return gettext(field.verbose_name) if isinstance(field.verbose_name, str) else field.verbose_name
     named: StrOrPromise = getattr(page, name).short_description
     return named
 
