@@ -116,6 +116,8 @@ def shut(tx: TenantTransaction, access: Access, target: Target) -> set[UUID]:
 
 def _lost_events(target: Target) -> set[UUID]:
     """Events that cannot be used any more because of this target: those it reaches, and those marked along with them."""
+    if target.kind == TargetKind.MEMORY and not target.cover_sources:
+        return set()
     events = SourceEvent.objects.filter(tenant_id=target.tenant_id)
     reached = set(target.keys)
     if target.kind != TargetKind.MEMORY:
