@@ -7,6 +7,7 @@ Attempts are counted and committed with the claim, before any work: a job that k
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from apps.jobs.models import ProcessingJob
 from apps.jobs.states import State, sources
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import timedelta
     from uuid import UUID
 
@@ -81,19 +82,19 @@ def renew(jobs: Sequence[Claimed], *, lease: timedelta) -> list[Claimed]:
 
 def release(job: Claimed, *, started: bool) -> bool:
     """Give a job back because the worker ends; one that was not even begun gets its attempt back."""
-    with system_context():
+    with _note():
         return _move(job, State.QUEUED, lease_until=None, next_try_at=clock.now(), attempts=job.attempt - (0 if started else 1))
 
 
 def postpone(job: Claimed, *, wait: timedelta) -> bool:
     """The job wants to go on later; that is no failure, so its attempts start anew."""
-    with system_context():
+    with _note():
         return _move(job, State.QUEUED, lease_until=None, next_try_at=clock.now() + wait, attempts=0, last_error="")
 
 
 def finish(job: Claimed) -> bool:
     """Mark a job done whose handler did not do so itself. False if it belongs to another worker by now."""
-    with system_context():
+    with _note():
         if _move(job, State.DONE, lease_until=None, finished_at=clock.now(), last_error=""):
             return True
         return ProcessingJob.objects.filter(pk=job.id, fence=job.fence, state=State.DONE).exists()
@@ -101,7 +102,7 @@ def finish(job: Claimed) -> bool:
 
 def back_off(job: Claimed, *, code: str) -> bool:
     """Let a failed job wait before its next attempt. False if it belongs to another worker by now."""
-    with system_context():
+    with _note():
         return _move(job, State.RETRY_WAIT, lease_until=None, next_try_at=clock.now() + delay(job.attempt), last_error=code)
 
 
@@ -131,6 +132,15 @@ def reclaim() -> list[Claimed]:
                     last_error=LEASE_LOST,
                 )
     return exhausted
+
+
+@contextmanager
+def _note() -> Iterator[None]:
+    """The transaction of a mark that need not wait for the disk: if a crash undoes it, the job runs again, as it may anyway."""
+    with system_context():
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL synchronous_commit = off")
+        yield
 
 
 def _move(job: Claimed, target: State, **columns: object) -> bool:

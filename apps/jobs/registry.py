@@ -40,6 +40,7 @@ class Handler:
     lease: timedelta
     max_attempts: int
     operations: frozenset[str] | None
+    wait_for_disk: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +66,21 @@ def job_handler(
     lease: timedelta = DEFAULT_LEASE,
     max_attempts: int = DEFAULT_ATTEMPTS,
     operations: frozenset[str] | None = None,
+    wait_for_disk: bool = True,
 ) -> Callable[[HandlerFunction], HandlerFunction]:
     """Register the handler of a kind; ValueError for a second one.
 
     ``lease``: how long a worker may be silent before the job is given to another. ``max_attempts``: then it is a dead letter.
+    ``wait_for_disk=False``: its commits return before they are on disk, which is most of the time of a small job. A crash of the
+    database may undo the last second of them, effect and "done" alike, and the jobs run again: only for work that ends in
+    ``run.complete()`` and can be done again from what is stored.
     """
 
     def register(function: HandlerFunction) -> HandlerFunction:
         if kind in _handlers and _handlers[kind].run is not function:
             msg = f"jobs of kind {kind} have a handler already"
             raise ValueError(msg)
-        _handlers[kind] = Handler(kind, function, lease, max_attempts, operations)
+        _handlers[kind] = Handler(kind, function, lease, max_attempts, operations, wait_for_disk)
         return function
 
     return register

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from apps.tenants.access import Access, ActorKind
 from apps.tenants.console_access import SERVICE_ID, SERVICE_OPERATIONS, service_access
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
     from uuid import UUID
 
 log = structlog.get_logger(__name__)
@@ -110,6 +111,10 @@ class _Drain:
         """One claim of one kind."""
         limit = max(1, min(_MOST_AT_ONCE, int(_SECONDS_AT_ONCE / self.pace.get(handler.kind, 0.05))))
         waiting = claims.claim(handler.kind, lease=handler.lease, limit=limit)
+        with nullcontext() if handler.wait_for_disk or not waiting else _without_waiting_for_disk():
+            self._work_through(handler, waiting)
+
+    def _work_through(self, handler: Handler, waiting: list[claims.Claimed]) -> None:
         identities: _Identities = {}
         claimed_at, begun, count = clock.monotonic(), clock.monotonic(), 0
         while waiting:
@@ -172,6 +177,18 @@ class _Drain:
         if not kept:
             _say("job_lease_lost", job)
         return kept
+
+
+@contextmanager
+def _without_waiting_for_disk() -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit = off")
+    try:
+        yield
+    finally:
+        # A connection that was lost is replaced by one that waits; then this changes nothing.
+        with connection.cursor() as cursor:
+            cursor.execute("RESET synchronous_commit")
 
 
 def _identity(handler: Handler, job: claims.Claimed, identities: _Identities) -> Access | None:

@@ -75,7 +75,7 @@ def handle(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     monkeypatch.setattr(registry, "_handlers", {})
     monkeypatch.setattr(registry, "_consumers", {})
 
-    def register(kind: str, function: Callable[[JobRun], Later | None], *, lease: float = 60, max_attempts: int = 3) -> None:
-        job_handler(kind, lease=timedelta(seconds=lease), max_attempts=max_attempts)(function)
+    def register(kind: str, function: Callable[[JobRun], Later | None], *, lease: float = 60, **options: object) -> None:
+        job_handler(kind, lease=timedelta(seconds=lease), **{"max_attempts": 3, **options})(function)
 
     return register

@@ -395,6 +395,25 @@ def test_a_handler_that_swallows_its_own_rollback_runs_again(room: Room, handle:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_only_work_that_can_be_done_again_does_not_wait_for_the_disk(room: Room, handle: Callable[..., None]) -> None:
+    seen: list[str] = []
+
+    def mode(_run: JobRun | None = None) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW synchronous_commit")
+            seen.append(cursor.fetchone()[0])
+
+    handle("extract", mode, wait_for_disk=False)
+    handle("deletion", mode)
+    room.put("extract", "a", "b")
+    room.put("deletion", "a")
+    drain(kinds=["extract"])
+    mode()
+    drain(kinds=["deletion"])
+    assert seen == ["off", "off", "on", "on"]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_lost_connection_is_the_failure_of_one_job(room: Room, handle: Callable[..., None]) -> None:
     def cut(run: JobRun) -> None:
         if run.key == "b":
