@@ -24,7 +24,9 @@ class IndexedText:
 
 
 class Projection(Protocol):
-    def replace(self, tenant_id: UUID, memory: Memory, versions: list[tuple[MemoryVersion, IndexedText]], *, revision: int) -> None:
+    def replace(
+        self, tenant_id: UUID, memory: Memory, versions: list[tuple[MemoryVersion, IndexedText]], *, revision: int
+    ) -> None:
         """Make the projection of this memory equal to these versions; the memory's row says which one is the head.
 
         ``versions`` is every version that still has text. An empty list removes the memory from the projection.
