@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from apps.core.errors import FieldError, ValidationFailed
 from apps.core.ids import parse_public_id
-from apps.memories import labels
+from apps.evidence.models import SourceType, Trust
+from apps.memories import extractors, labels
 from apps.memories.admission import Admission, Known, Result, admit
 from apps.memories.commit import Author, Holding, LockedNamespace, Saying, Writer
 from apps.memories.digests import fact_digest
 from apps.memories.door import readable_memories
+from apps.memories.extractors.base import SourceText
 from apps.memories.merging import Merged, Statement, merge
 from apps.memories.models import Memory, Relation
+from apps.memories.reasons import Reason
 from apps.memories.sources import Sources, gather, links_to
 from apps.retention import barrier
 from apps.retention.classes import ENGINEERING_KNOWLEDGE, find_class
@@ -23,10 +26,12 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from apps.memories.proposals import Proposal
-    from apps.memories.reasons import Reason
     from apps.retention.models import RetentionClass
     from apps.tenants.access import Access, NamespaceGrant
     from apps.tenants.transactions import TenantTransaction
+
+
+READER = "rules"  # knows what an order looks like
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ def judge(tx: TenantTransaction, access: Access, case: Case) -> Judgement:
         # No deletion was ever accepted here while the epoch is 0.
         suppressed=namespace.deletion_epoch > 0 and barrier.is_suppressed(access.tenant_id, namespace.id, digest),
     )
-    admission = admit(proposal, known)
+    admission = admit(replace(proposal, marks=proposal.marks | _noticed(proposal, sources)), known)
     merged = None
     if admission.result is Result.ADMITTED:
         holding = Holding(
@@ -91,6 +96,15 @@ def judge(tx: TenantTransaction, access: Access, case: Case) -> Judgement:
         writer = Writer(tx, access, namespace, case.author)
         merged = merge(writer, _statement(access, proposal, admission, sources, holding, relations))
     return Judgement(admission, merged, sources, retention, policy_id, tuple(relations))
+
+
+def _noticed(proposal: Proposal, sources: Sources) -> frozenset[str]:
+    """An order that stands in foreign material stays one, even if an agent proposes it as a memory (CA-14, ID-32)."""
+    if not sources.trusts or set(sources.trusts.values()) != {Trust.UNTRUSTED}:
+        return frozenset()
+    page = SourceText(text="\n".join(proposal.texts), source_type=SourceType.WEB_PAGE)
+    marks = {mark for one in extractors.get(READER).extract(page).proposals for mark in one.marks}
+    return frozenset(marks & {Reason.UNTRUSTED_INSTRUCTION.value})
 
 
 def _policy(access: Access, proposal: Proposal) -> UUID | None:
