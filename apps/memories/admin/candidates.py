@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from apps.memories.admin.memories import MEMORY_ROLES, TEXTS
+from apps.memories.admin.memories import DECISIONS, MEMORY_ROLES, TEXTS
 from apps.memories.models import Candidate, ConflictSet, Memory
 from apps.memories.reasons import Reason
 from apps.tenants.console.base import Area, GovernedAdmin
@@ -35,10 +35,20 @@ class CandidateAdmin(GovernedAdmin):
     namespace_paths = ("namespace",)
     policy_paths = ("access_policy",)
     hidden_fields = (*TEXTS, "fingerprint", "conditions")
+    vocabularies = {"decision": dict(DECISIONS)}
     references = {"actor_id": "tenants.User", "source_events": "evidence.SourceEvent", "evidence": "evidence.Evidence"}
     list_display = ("candidate_id", "status", "decision", "fact_key", "memory_type", "namespace", "created_at")
-    list_filter = ("status", "decision", "memory_type", scope_filter("namespace"), "decided_at")
+    list_filter = (
+        "status",
+        vocabulary("decision__exact", _("decision"), lambda: DECISIONS),
+        "memory_type",
+        scope_filter("namespace"),
+        "decided_at",
+    )
     linked_by = {
+        "decided_at__gte": _("decided from"),
+        "decided_at__lt": _("decided before"),
+        "decision__isnull": _("undecided"),
         "memory": _("memory"),
         "event": _("extracted from"),
         "namespace": _("namespace"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.memories.admin.memories import SHOWN_STATES
-from apps.memories.models import Candidate, ConflictSet, Decision, Memory, MemoryType
+from apps.memories.admin.memories import DECISIONS, SHOWN_STATES
+from apps.memories.models import Candidate, ConflictSet, Memory, MemoryType
 from apps.tenants.console.cards import Card, any_at_all, register_card
 from apps.tenants.console.charts import Bars, Days, register_bars, register_days
 from apps.tenants.console.navigation import Area
@@ -72,7 +72,7 @@ register_days(
         _("Decisions about candidates, by day"),
         "memories.Candidate",
         "decision",
-        Decision.choices,
+        DECISIONS,
         at="decided_at",
     )
 )

@@ -26,7 +26,17 @@ if TYPE_CHECKING:
 MEMORY_ROLES = frozenset({Role.OWNER, Role.COMPLIANCE, Role.REVIEWER, Role.AUDITOR})
 TEXTS = ("content", "rationale", "aliases")
 SHOWN_STATES = [(word, label) for word, label in Memory.State.choices if word != Memory.State.REVOKED]
-# What a version says of itself besides the merge decisions: how people and agents change one.
+# Decisions as what happened to the fact. (A version that replaced another one is not itself superseded.)
+DECISIONS = [
+    (Decision.ADD.value, _("added")),
+    (Decision.NO_OP.value, _("nothing new")),
+    (Decision.ATTACH_EVIDENCE.value, _("evidence attached")),
+    (Decision.SUPERSEDE.value, _("replaced the former value")),
+    (Decision.INSERT_HISTORY.value, _("inserted into history")),
+    (Decision.CONFLICT.value, _("conflict")),
+    (Decision.REJECT.value, _("rejected")),
+]
+# What a version says of itself besides them: how people and agents change one.
 _BY_HAND = [("REVISE", _("revised")), ("CONFIRM", _("confirmed"))]
 
 
@@ -135,10 +145,10 @@ class MemoryVersionAdmin(GovernedAdmin):
     policy_paths = ("memory__access_policy",)
     hidden_fields = (*TEXTS, "reason", "content_hash", "conditions")
     references = {"author_id": "tenants.User"}
-    vocabularies = {"decision": dict([*Decision.choices, *_BY_HAND])}
+    vocabularies = {"decision": dict([*DECISIONS, *_BY_HAND])}
     list_display = ("version", "memory", "decision", "epistemic_status", "verdict", "valid_from", "valid_to", "revision")
     list_filter = (
-        vocabulary("decision", _("decision"), lambda: [*Decision.choices, *_BY_HAND]),
+        vocabulary("decision", _("decision"), lambda: [*DECISIONS, *_BY_HAND]),
         "epistemic_status",
         "verdict",
     )

@@ -7,8 +7,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from django.contrib.admin.utils import prepare_lookup_value
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import DateTimeField, Field, ForeignKey
+from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html, format_html_join
 from django.utils.text import capfirst
 from django.utils.translation import gettext
@@ -46,6 +48,8 @@ def heading(page: GovernedAdmin, name: str) -> StrOrPromise:
     if name in page.headings:
         return page.headings[name]
     field = _field(page, name)
+    if field is not None and field.name == "id":
+        return gettext("Id")
     if field is not None:  # a name that Django made from the column's own is a word like any other
         return gettext(field.verbose_name) if isinstance(field.verbose_name, str) else field.verbose_name
     named: StrOrPromise = getattr(page, name).short_description
@@ -71,7 +75,7 @@ def _plain(page: GovernedAdmin, row: Any, field: Field[Any, Any], held: Any, *, 
         return values.code(page.spelled(held) if page.id_prefix else page.label(row))
     if isinstance(field, DateTimeField) and held is not None:
         return values.instant(held, seconds=full)
-    return _worded(page, field, row, held)
+    return _worded(page, field, held)
 
 
 def wanted(page: GovernedAdmin, rows: Iterable[Any], names: Iterable[str], links: Links) -> None:
@@ -121,14 +125,15 @@ def _pointed(field: ForeignKey[Any, Any], held: Any, links: Links, *, full: bool
     return format_html("{} {}", shown, values.code(page.spelled(held)))
 
 
-def _worded(page: GovernedAdmin, field: Field[Any, Any], row: Any, held: Any) -> SafeString:
-    chosen = getattr(row, f"get_{field.name}_display", None) if held not in (None, "") else None
-    if chosen is not None and field.choices:
-        return values.state(str(held), chosen()) if field.name in _STATE_COLUMNS else format_html("{}", capfirst(chosen()))
-    if held and isinstance(held, str):
-        word = page.vocabularies.get(field.name, {}).get(held, held)
-        return values.state(held, word) if field.name in _STATE_COLUMNS else values.shown(word)
-    return values.shown(held)
+def _worded(page: GovernedAdmin, field: Field[Any, Any], held: Any) -> SafeString:
+    """A word of a vocabulary by its label: the page's, else the model's."""
+    if not held or not isinstance(held, str):
+        return values.shown(held)
+    labels = page.vocabularies.get(field.name) or dict(field.flatchoices)
+    word = labels.get(held)
+    if field.name in _STATE_COLUMNS:
+        return values.state(held, held if word is None else word)
+    return values.shown(held) if word is None else format_html("{}", capfirst(word))
 
 
 # -- what a link narrowed a list by
@@ -145,7 +150,12 @@ def linked_value(page: GovernedAdmin, lookup: str, text: str, links: Links) -> S
     model, keys = _linked(page, lookup, text)
     if model is not None:
         return format_html_join(" ", "{}", ((links.show(model, key),) for key in keys))
+    if lookup.endswith("__isnull"):
+        return values.shown(prepare_lookup_value(lookup, text))
     field = _field(page, lookup.partition("__")[0])
+    if isinstance(field, DateTimeField):
+        at = parse_datetime(text)
+        return values.instant(at) if at is not None and at.tzinfo else values.shown(text)
     named = dict(field.flatchoices) if field is not None else {}
     return format_html("{}", ", ".join(str(named.get(word, word)) for word in text.split(",")))
 
