@@ -54,7 +54,7 @@ class AuditEntryAdmin(GovernedAdmin):
         "credential_id": "tenants.Credential",
         "namespace_id": "tenants.Namespace",
     }
-    list_display = ("at", "verb", "object_type", "object_id", "actor", "result", "codes")
+    list_display = ("at", "verb", "object_id", "actor", "result", "codes")
     list_filter = (
         "at",
         "result",

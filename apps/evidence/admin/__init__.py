@@ -34,14 +34,14 @@ class SourceEventAdmin(GovernedAdmin):
     namespace_paths = ("namespace",)
     hidden_fields = ("content", "reference", "metadata", "content_sha256", "fingerprint", "no_rebuild")
     references = {"actor_id": "tenants.User", "job_id": "jobs.ProcessingJob"}
-    list_display = ("event_id", "source_type", "trust", "namespace", "subject", "occurred_at", "ingested_at", "sequence")
+    list_display = ("event_id", "source_type", "trust", "namespace", "subject", "occurred_at", "sequence")
     list_filter = ("source_type", "trust", scope_filter("namespace"))
     linked_by = {"namespace": _("namespace"), "subject": _("subject"), "session_id": _("session"), "job_id": _("job")}
     search_fields = ("event_id", "session_id")
     search_help_text = _("A whole event id or session id.")
     ordering = ("-sequence",)
     sections = (
-        Section(_("What it is"), ("event_id", "source_type", "trust", "namespace", "subject", "session_id")),
+        Section(_("What it is"), ("event_id", "source_type", "trust", "namespace", "subject", "session_id", "actor_id")),
         Section(_("When"), ("occurred_at", "ingested_at", "sequence")),
         Section(_("What was made of it"), ("job_id", "topics", "entities", "redactions")),
         Section(_("How long"), ("retention_class", "deletion_epoch", "covered", "erased_at")),

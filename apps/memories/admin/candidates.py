@@ -69,7 +69,8 @@ class CandidateAdmin(GovernedAdmin):
             _("When it would hold"),
             ("valid_from", "valid_to", "observed_at", "last_confirmed_at", "expected_resolution_at"),
         ),
-        Section(_("How long"), ("retention_class", "created_at", "expires_at")),
+        Section(_("How it would be kept"), ("retrieval_policy", "access_policy", "authority", "relations", "expected_version")),
+        Section(_("How long"), ("retention_class", "created_at", "expires_at", "revision")),
     )
     related = (
         Related(

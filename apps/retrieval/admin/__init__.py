@@ -51,7 +51,7 @@ class RetrievalTraceAdmin(GovernedAdmin):
             _("Memories it looked at"),
             "retrieval.TraceCandidate",
             by("trace"),
-            ("position", "memory_id", "version", "chosen", "reason", "components"),
+            ("position", "memory_id", "version", "chosen", "reason"),
             order=("position",),
         ),
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from apps.tenants.admin.places import ACCESS_ROLES
+from apps.tenants.console import values
 from apps.tenants.console.base import Area, GovernedAdmin
-from apps.tenants.console.details import Related, by
+from apps.tenants.console.details import Related, Section, by
 from apps.tenants.console.site import console
 from apps.tenants.models import (
     AccessPolicy,
@@ -22,7 +23,25 @@ from apps.tenants.models import (
 )
 
 if TYPE_CHECKING:
-    from django.db.models import Model
+    from django.db.models import Model, QuerySet
+    from django.http import HttpRequest
+    from django.utils.safestring import SafeString
+
+# Permissions as people read them; their names in the database are not translated.
+PERMISSIONS = {
+    "read": _("read memories"),
+    "write": _("write memories"),
+    "review": _("review proposals"),
+    "promote": _("promote memories"),
+    "erase": _("erase memories"),
+    "read_under": _("read memories under this policy"),
+    "act_as_owner": _("act as owner"),
+    "act_as_compliance": _("act as compliance staff"),
+    "act_as_reviewer": _("act as reviewer"),
+    "act_as_auditor": _("act as auditor"),
+    "act_as_operator": _("act as operator"),
+    "act_as_agent": _("act as agent"),
+}
 
 
 @admin.register(AccessPolicy, site=console)
@@ -37,8 +56,8 @@ class AccessPolicyAdmin(GovernedAdmin):
     ordering = ("key",)
     related = (
         Related(_("Memories"), "memories.Memory", by("access_policy"), ("fact_key", "state", "namespace", "created_at")),
-        Related(_("Groups"), "tenants.AccessPolicyGroupPermission", by("content_object"), ("group", "permission")),
-        Related(_("Single users"), "tenants.AccessPolicyUserPermission", by("content_object"), ("user", "permission")),
+        Related(_("Groups"), "tenants.AccessPolicyGroupPermission", by("content_object"), ("group", "may")),
+        Related(_("Single users"), "tenants.AccessPolicyUserPermission", by("content_object"), ("user", "may")),
     )
 
 
@@ -49,10 +68,19 @@ class UserPermissionAdmin(GovernedAdmin):
     area = Area.RECORDS
     about = _("Object permissions, one row for each: who may do what with which object.")
     when_empty = _("No permission of this kind has been given.")
-    list_display: tuple[str, ...] = ("id", "user", "permission", "content_object")
-    headings = {"content_object": _("object"), "group": _("group"), "permission": _("permission")}
+    headings = {"content_object": _("object"), "group": _("group")}
+    told_by_others = ("permission",)
+    list_display: ClassVar[tuple[str, ...]] = ("id", "user", "may", "content_object")
     linked_by = {"content_object": _("object")}
     ordering = ("-id",)
+    sections: ClassVar[tuple[Section, ...]] = (Section("", ("user", "may", "content_object")),)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("permission")
+
+    @admin.display(description=_("permission"))
+    def may(self, row: Any) -> SafeString:  # noqa: ANN401 - a row of any of the permission tables
+        return values.shown(PERMISSIONS.get(row.permission.codename, row.permission.codename))
 
     def label(self, row: Model) -> str:
         return str(row.pk)
@@ -61,7 +89,8 @@ class UserPermissionAdmin(GovernedAdmin):
 class GroupPermissionAdmin(UserPermissionAdmin):
     """Rows of the object permissions that a role's group holds."""
 
-    list_display = ("id", "group", "permission", "content_object")
+    list_display = ("id", "group", "may", "content_object")
+    sections = (Section("", ("group", "may", "content_object")),)
 
 
 @admin.register(TenantUserPermission, site=console)

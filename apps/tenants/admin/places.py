@@ -94,11 +94,9 @@ class NamespaceAdmin(GovernedAdmin):
             _("What groups may do here"),
             "tenants.NamespaceGroupPermission",
             by("content_object"),
-            ("group", "permission"),
+            ("group", "may"),
         ),
-        Related(
-            _("What single users may do here"), "tenants.NamespaceUserPermission", by("content_object"), ("user", "permission")
-        ),
+        Related(_("What single users may do here"), "tenants.NamespaceUserPermission", by("content_object"), ("user", "may")),
         Related(
             _("Index"),
             "retrieval.IndexState",

@@ -68,6 +68,7 @@ class GovernedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic 
     id_prefix: ClassVar[str | None] = None
     references: ClassVar[Mapping[str, str]] = {}  # columns that hold keys of other rows without a foreign key → the model
     headings: ClassVar[Mapping[str, StrOrPromise]] = {}  # columns that are called otherwise here than in their model
+    told_by_others: ClassVar[tuple[str, ...]] = ()  # columns that a method of the page says in better words
     vocabularies: ClassVar[Mapping[str, Mapping[str, StrOrPromise]]] = {}  # what the words of a column are called
     sections: ClassVar[tuple[Section, ...]] = ()
     related: ClassVar[tuple[Related, ...]] = ()

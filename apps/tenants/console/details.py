@@ -105,7 +105,7 @@ def page(admin: GovernedAdmin, request: HttpRequest, row: Any) -> dict[str, Any]
 
 def _sections(admin: GovernedAdmin) -> list[Section]:
     named = {name for section in admin.sections for name in section.fields}
-    unseen = {*named, *admin.hidden_fields, "tenant", admin.opts.pk.name}
+    unseen = {*named, *admin.hidden_fields, *admin.told_by_others, "tenant", admin.opts.pk.name}
     rest = tuple(field.name for field in admin.opts.fields if field.name not in unseen)
     return [*admin.sections, *([Section(_("More") if admin.sections else "", rest)] if rest else [])]
 

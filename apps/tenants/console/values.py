@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LONGEST_LIST = 50
+_LONGEST_PART = 6  # of a list inside a value
 NOTHING = mark_safe('<span class="nothing">—</span>')
 
 
@@ -77,9 +78,15 @@ def pairs(values: Mapping[str, Any]) -> SafeString:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, dict | list):
-        return format_html("<code>{}</code>", json.dumps(value, ensure_ascii=False, default=str))
-    return value
+    if isinstance(value, list):
+        more = len(value) - _LONGEST_PART
+        text = ", ".join(_json(one) for one in value[:_LONGEST_PART])
+        return f"{text} {_('and %(number)s more') % {'number': more}}" if more > 0 else text
+    return _json(value)
+
+
+def _json(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 # In this order: a bool is an int as well.
