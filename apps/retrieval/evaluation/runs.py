@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from apps.memories.importing.locomo import ANSWERABLE
 from apps.memories.importing.turns import read_turns
-from apps.memories.importing.verb import import_turns, turn_key
+from apps.memories.importing.verb import Imported, import_turns, turn_key
 from apps.retrieval.context import Budget
 from apps.retrieval.evaluation.metrics import Tally
 from apps.retrieval.pipeline import answer_query
@@ -34,13 +34,16 @@ class Measured:
     figures: dict[str, float]
 
 
-def import_dataset(access: Access, path: Path, project_of: Callable[[str], str]) -> None:
-    """Bring every turn of the file in; ``project_of`` names (and has made) the project of a conversation."""
+def import_dataset(access: Access, path: Path, project_of: Callable[[str], str]) -> Imported:
+    """Bring every turn of the file in; ``project_of`` names the project of a conversation. Returns the sums of all of them."""
     spoken: dict[str, list[RecordedTurn]] = {}
     for turn in read_turns(path):
         spoken.setdefault(turn.conversation, []).append(turn)
+    sums = Imported()
     for name, turns in spoken.items():
-        import_turns(access, turns, project=project_of(name))
+        done = import_turns(access, turns, project=project_of(name))
+        sums = Imported(*(getattr(sums, one.name) + getattr(done, one.name) for one in fields(Imported)))
+    return sums
 
 
 def measure(

@@ -45,10 +45,14 @@ class Command(BaseCommand):
             raise CommandError(f"{path.name} is not in the LoCoMo layout.") from trouble
         tenant_id = _tenant()
         project = Projects(tenant_id, fold_key(path.stem)[:60])
+        for conversation in conversations:
+            project(conversation.conversation_id)  # made before the access is built, which reaches what is there
         try:
-            import_dataset(command_access(tenant_id, actor="evaluate"), path, project)
+            done = import_dataset(command_access(tenant_id, actor="evaluate"), path, project)
         except LayoutError as trouble:
             raise CommandError(f"{path.name}: {trouble}.") from trouble
+        if done.refused:
+            self.stderr.write(f"{done.refused} of {done.turns} turns were refused and are not measured")
         found = measure(command_access(tenant_id, actor="evaluate"), conversations, project, progress=self._progress)
         as_json = {m.group: {"questions": m.questions, **m.figures} for m in found}
         self.stdout.write(json.dumps(as_json) if options["json"] else table(found))
