@@ -70,7 +70,7 @@ class UserPermissionAdmin(GovernedAdmin):
     when_empty = _("No permission of this kind has been given.")
     headings = {"content_object": _("object"), "group": _("group")}
     told_by_others = ("permission",)
-    list_display: ClassVar[tuple[str, ...]] = ("id", "user", "may", "content_object")
+    list_display = ("id", "user", "may", "content_object")
     linked_by = {"content_object": _("object")}
     ordering = ("-id",)
     sections: ClassVar[tuple[Section, ...]] = (Section("", ("user", "may", "content_object")),)
