@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from apps.memories.admin.memories import DECISIONS, MEMORY_ROLES, TEXTS
-from apps.memories.models import Candidate, ConflictSet, Memory
+from apps.memories.models import Candidate, ConflictSet, Memory, MemoryType
 from apps.memories.reasons import Reason
 from apps.tenants.console.base import Area, GovernedAdmin
 from apps.tenants.console.details import Related, Section, by
@@ -37,7 +37,7 @@ class CandidateAdmin(GovernedAdmin):
     hidden_fields = (*TEXTS, "fingerprint", "conditions")
     vocabularies = {"decision": dict(DECISIONS)}
     references = {"actor_id": "tenants.User", "source_events": "evidence.SourceEvent", "evidence": "evidence.Evidence"}
-    list_display = ("candidate_id", "status", "decision", "fact_key", "memory_type", "namespace", "created_at")
+    list_display = ("candidate_id", "status", "decision", "fact_key", "namespace", "created_at")
     list_filter = (
         "status",
         vocabulary("decision__exact", _("decision"), lambda: DECISIONS),
@@ -90,6 +90,7 @@ class ConflictSetAdmin(GovernedAdmin):
     when_empty = _("A conflict opens when two records contradict each other and neither time nor ground tells which one holds.")
     namespace_paths = ("namespace",)
     id_prefix = "cfl"
+    vocabularies = {"memory_type": dict(MemoryType.choices)}
     hidden_fields = ("conditions_hash",)
     list_display = ("fact_key", "status", "reason", "memory_type", "namespace", "created_at", "id")
     list_filter = ("status", vocabulary("reason", _("why undecided"), lambda: [(code.value, code.value) for code in _UNDECIDED]))

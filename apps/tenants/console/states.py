@@ -28,6 +28,8 @@ _TONES: dict[Tone, tuple[str, ...]] = {
         "yes",
         "supported",
         "packed",
+        "answered",
+        "RETRIEVE",
         "ADD",
         "SUPERSEDE",
         "INSERT_HISTORY",
