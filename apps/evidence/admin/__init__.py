@@ -39,7 +39,7 @@ class SourceEventAdmin(GovernedAdmin):
     linked_by = {"namespace": _("namespace"), "subject": _("subject"), "session_id": _("session"), "job_id": _("job")}
     search_fields = ("event_id", "session_id")
     search_help_text = _("A whole event id or session id.")
-    ordering = ("-sequence",)
+    ordering = ("-id",)  # the order of arrival, and the one that an index has for all namespaces together
     sections = (
         Section(_("What it is"), ("event_id", "source_type", "trust", "namespace", "subject", "session_id", "actor_id")),
         Section(_("When"), ("occurred_at", "ingested_at", "sequence")),

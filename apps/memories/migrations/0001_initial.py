@@ -799,7 +799,7 @@ class Migration(migrations.Migration):
             model_name="candidate",
             index=models.Index(
                 condition=models.Q(("decision__isnull", False)),
-                fields=["tenant", "decided_at", "decision"],
+                fields=["tenant", "decided_at", "decision", "namespace", "access_policy"],
                 name="candidate_decided",
             ),
         ),
@@ -854,7 +854,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="memory",
-            index=models.Index(fields=["tenant", "state", "memory_type", "namespace"], name="memory_by_state"),
+            index=models.Index(fields=["tenant", "state", "memory_type", "namespace", "access_policy"], name="memory_by_state"),
         ),
         migrations.AddConstraint(
             model_name="memory",

@@ -117,7 +117,9 @@ class Candidate(TenantOwned):
             # What waits for a person, oldest first; and what was decided when, for the console's chart.
             models.Index(fields=("tenant", "created_at"), condition=models.Q(status="pending_review"), name="candidate_waiting"),
             models.Index(
-                fields=("tenant", "decided_at", "decision"), condition=models.Q(decision__isnull=False), name="candidate_decided"
+                fields=("tenant", "decided_at", "decision", "namespace", "access_policy"),
+                condition=models.Q(decision__isnull=False),
+                name="candidate_decided",
             ),
         )
 
