@@ -36,7 +36,7 @@ class ConsoleTenant:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        user = request.user if request.path.startswith(CONSOLE_ROOT) else None
+        user = request.user if request.path_info.startswith(CONSOLE_ROOT) else None
         if not isinstance(user, User) or user.kind != User.Kind.PERSON:
             return self.get_response(request)
         request.tenant_cards = tenants_of(user)  # type: ignore[attr-defined]
@@ -52,7 +52,7 @@ class ConsoleTenant:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Refusals below /admin/ look like the console and say nothing about what is there."""
-        if not request.path.startswith(CONSOLE_ROOT) or not console.has_permission(request):
+        if not request.path_info.startswith(CONSOLE_ROOT) or not console.has_permission(request):
             return None
         if isinstance(exception, PermissionDenied):
             return console.refusal(request, 403, _("Your roles in this tenant do not open this page."))
