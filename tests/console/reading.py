@@ -1,4 +1,4 @@
-"""Reading pages as a browser would: what they load, what they would run, where they lead."""
+"""Reading pages as a browser would: what they load, what they would run."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ _REFUSED = {"style", "iframe", "object", "embed", "base"}
 
 @dataclass
 class Page:
-    """What a page refers to, and everything in it that a strict policy would refuse."""
+    """What a page loads, and everything in it that a strict policy would refuse."""
 
-    links: list[str] = field(default_factory=list)
     assets: list[str] = field(default_factory=list)
-    forms: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
 
@@ -35,16 +33,8 @@ class _Reader(HTMLParser):
         for name in _ADDRESSES & found.keys():
             if _ELSEWHERE.match(found[name]):
                 self.page.refused.append(f"<{tag} {name}={found[name]!r}> leads elsewhere")
-            else:
-                self._note(tag, name, found[name])
-
-    def _note(self, tag: str, name: str, address: str) -> None:
-        if name == "action":
-            self.page.forms.append(address)
-        elif tag in {"a", "area"}:
-            self.page.links.append(address)
-        elif not address.startswith("#"):
-            self.page.assets.append(address)
+            elif name != "action" and tag not in {"a", "area"} and not found[name].startswith("#"):
+                self.page.assets.append(found[name])
 
 
 def _would_run(name: str, value: str) -> bool:

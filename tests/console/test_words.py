@@ -57,12 +57,14 @@ def test_a_text_that_nobody_translated_is_named(monkeypatch):
 
 def test_no_english_is_left_on_the_pages_in_chinese(world):
     client = visit(world, "owner")
+    for page in pages():  # what is kept from page to page must not keep the language of the first
+        client.get(list_url(page.model))
     client.post("/admin/language/", {"language": "zh-hans", "next": "/admin/"})
     left: dict[str, set[str]] = {}
     for path in ["/admin/", "/admin/password_change/", "/admin/nothing/", *[list_url(page.model) for page in pages()]]:
         text = client.get(path).content.decode()
         for part in re.findall(r"<(?:h1|h2|summary|caption|dt|button|th)[^>]*>([^<]+)<|class=\"(?:about|help)\">([^<]+)<", text):
             said = PROPER.sub("", words("".join(part))).strip()
-            if re.search(r"[A-Za-z]{3,}", said) and re.search(r"[\u4e00-\u9fff]", said) is None and "_" not in said:
+            if re.search(r"[A-Za-z]{2,}", said) and re.search(r"[\u4e00-\u9fff]", said) is None and "_" not in said:
                 left.setdefault(path, set()).add(said)
     assert left == {}

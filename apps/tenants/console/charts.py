@@ -55,10 +55,6 @@ class ShownBars:
     title: StrOrPromise
     bars: tuple[Bar, ...]
 
-    @property
-    def empty(self) -> bool:
-        return not any(bar.count.count for bar in self.bars)
-
 
 @dataclass(frozen=True, slots=True)
 class Days:
@@ -124,8 +120,8 @@ class ShownDays:
         return not any(day.total.count for day in self.days)
 
     @property
-    def highest(self) -> int:
-        return max((day.total.count for day in self.days), default=0)
+    def more(self) -> bool:
+        return any(day.total.more for day in self.days)
 
 
 _bars: list[Bars] = []

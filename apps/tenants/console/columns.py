@@ -13,7 +13,7 @@ from django.db.models import DateTimeField, Field, ForeignKey
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html, format_html_join
 from django.utils.text import capfirst
-from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _  # Django's list keeps a heading for all languages
 
 from apps.tenants.console import values
 
@@ -49,9 +49,9 @@ def heading(page: GovernedAdmin, name: str) -> StrOrPromise:
         return page.headings[name]
     field = _field(page, name)
     if field is not None and field.name == "id":
-        return gettext("Id")
+        return _("Id")
     if field is not None:  # a name that Django made from the column's own is a word like any other
-        return gettext(field.verbose_name) if isinstance(field.verbose_name, str) else field.verbose_name
+        return _(field.verbose_name) if isinstance(field.verbose_name, str) else field.verbose_name
     named: StrOrPromise = getattr(page, name).short_description
     return named
 
