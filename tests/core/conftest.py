@@ -45,7 +45,7 @@ def codes_at(response) -> dict[str, str]:
 
 
 @pytest.fixture
-def small_api(settings):
+def small_api(settings, db):
     settings.ROOT_URLCONF = "tests.core.api_views"
     settings.REST_FRAMEWORK = {**REST_FRAMEWORK}
     settings.SPECTACULAR_SETTINGS = SPECTACULAR_SETTINGS

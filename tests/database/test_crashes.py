@@ -85,6 +85,7 @@ def test_a_broken_pid_file(home, content):
 
 def test_left_socket_files_are_no_obstacle(home):
     folder = Places.of(home).socket_folder
+    folder.mkdir(mode=0o700, exist_ok=True)  # that of a deep home is outside it and gone after a stop
     (folder / socket_name()).touch()
     (folder / f"{socket_name()}.lock").write_text(f"{os.getpid()}\n")
     with lease(home):

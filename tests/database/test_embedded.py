@@ -93,7 +93,8 @@ def test_a_deep_home_gets_a_short_socket(tmp_path):
 def test_somebody_elses_socket_folder_is_refused(home):
     """Who owns the folder could sit between us and the server."""
     folder = Places.of(home).socket_folder
-    folder.rmdir()
+    if folder.exists():  # that of a deep home is gone after a stop
+        folder.rmdir()
     target = home / "elsewhere"
     target.mkdir()
     folder.symlink_to(target)
