@@ -14,9 +14,13 @@ from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
+from apps.core.prepared import fetch_prepared
+
 APP_ROLE = "memory_platform_app"
 SETTING = "memory_platform.tenant"
 EVERY_TENANT = "*"
+
+_BIND = "SELECT set_config('role', %s, true), set_config(%s, %s, true)"
 
 _current: ContextVar[str | None] = ContextVar("memory_platform_tenant", default=None)
 
@@ -71,11 +75,7 @@ def _bound(value: str, role: str | None, using: str) -> Iterator[None]:
         token = _current.set(value)
         try:
             outer = len(connection.savepoint_ids) > 0
-            with connection.cursor() as cursor:
-                if role is None:
-                    cursor.execute("SELECT set_config(%s, %s, true)", [SETTING, value])
-                else:
-                    cursor.execute("SELECT set_config('role', %s, true), set_config(%s, %s, true)", [role, SETTING, value])
+            fetch_prepared(_BIND, [role or "none", SETTING, value], using=using)
             yield
             if outer:
                 # Only under a surrounding transaction (tests): SET LOCAL outlives a savepoint, so it is taken back by hand.

@@ -42,9 +42,11 @@ def prepared_cursor(*, using: str = DEFAULT_DB_ALIAS) -> Iterator[Any]:
         yield cursor
 
 
-def fetch_prepared(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
+def fetch_prepared(
+    statement: str, values: Sequence[Any] | Mapping[str, Any], *, using: str = DEFAULT_DB_ALIAS
+) -> list[tuple[Any, ...]]:
     """All rows of a prepared statement."""
-    with prepared_cursor() as cursor:
+    with prepared_cursor(using=using) as cursor:
         cursor.execute(statement, values)
         found: list[tuple[Any, ...]] = cursor.fetchall()
     return found

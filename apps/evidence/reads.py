@@ -11,12 +11,13 @@ from django.db import connection
 
 from apps.audits import log
 from apps.core.errors import DomainError, NotFound, OperationNotGranted, Revoked
+from apps.core.prepared import fetch_prepared
 from apps.evidence import registries
 from apps.evidence.content import read_texts
 from apps.evidence.coverage import usable
 from apps.evidence.models import Derivation, SourceEvent
 from apps.jobs.models import ProcessingJob
-from apps.retention.barrier import Happening, deletion_of
+from apps.retention.barrier import Happening, covering, deletion_of
 from apps.tenants.models import Operation
 from apps.tenants.transactions import tenant_transaction
 
@@ -42,6 +43,11 @@ _HOLD = """
     WHERE e.tenant_id = %(tenant)s AND n.tenant_id = %(tenant)s
       AND e.event_id = ANY(%(events)s) AND e.namespace_id = ANY(%(spaces)s::uuid[])
     ORDER BY n.id, e.id FOR SHARE OF e FOR KEY SHARE OF n
+"""
+
+_NAMES = """
+    SELECT id, event_id, namespace_id, occurred_at, session_id, subject_id FROM evidence_sourceevent
+    WHERE tenant_id = %s AND id = ANY(%s) AND namespace_id = ANY(%s::uuid[]) AND erased_at IS NULL AND NOT covered
 """
 
 
@@ -101,6 +107,15 @@ class Material:
 def readable_events(access: Access) -> QuerySet[SourceEvent]:
     """Events this access may read: in its namespaces, not erased, not covered by any accepted deletion."""
     return usable(SourceEvent.objects.filter(tenant_id=access.tenant_id, namespace_id__in=access.readable))
+
+
+def readable_names(access: Access, keys: Collection[UUID]) -> dict[UUID, str]:
+    """The sender's ids of the readable ones among these events, by primary key: `readable_events` for the way of every query."""
+    if not keys:
+        return {}
+    rows = fetch_prepared(_NAMES, [access.tenant_id, list(keys), list(access.readable)])
+    covered = covering(access.tenant_id, [Happening(row[2], row[3], row[0], row[4], row[5]) for row in rows])
+    return {row[0]: row[1] for row, revocations in zip(rows, covered, strict=True) if not revocations}
 
 
 def namespaces_of(access: Access, event_ids: Collection[str]) -> set[UUID]:

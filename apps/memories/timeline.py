@@ -14,9 +14,9 @@ from django.db.models import F, Q
 from apps.core.ids import public_id
 from apps.core.prepared import fetch_prepared
 from apps.evidence.models import Evidence
-from apps.evidence.reads import readable_events
+from apps.evidence.reads import readable_names
 from apps.memories.door import readable_memories
-from apps.memories.models import ConflictSet, EvidenceLink, Memory, MemoryVersion
+from apps.memories.models import ConflictSet, Memory, MemoryVersion
 from apps.memories.sources import FIDELITY_ORDER
 from apps.memories.texts import texts_of
 
@@ -82,6 +82,11 @@ _RELATIONS = """
 SELECT type, source_id, target_id FROM memories_relation WHERE tenant_id = %s AND source_id = ANY(%s)
 UNION SELECT type, source_id, target_id FROM memories_relation WHERE tenant_id = %s AND target_id = ANY(%s)
 """
+_LINKS = """
+SELECT l.version_id, l.evidence_id, e.fidelity, e.availability, e.event_id, e.namespace_id
+FROM memories_evidencelink l JOIN evidence_evidence e ON e.id = l.evidence_id
+WHERE l.tenant_id = %s AND l.version_id = ANY(%s) AND l.stance = 'supports' ORDER BY l.held_at, l.id
+"""
 
 
 def in_force(tenant_id: UUID, memory_ids: Collection[UUID], as_of: datetime) -> dict[UUID, MemoryVersion]:
@@ -120,14 +125,10 @@ def sources_of(access: Access, version_pks: Collection[UUID]) -> dict[UUID, Sour
     """Sources of versions, oldest first: the sender's id of an event, ``evd_…`` of the rest; only what the caller may read."""
     if not version_pks:
         return {}
-    links = EvidenceLink.objects.filter(
-        tenant_id=access.tenant_id, version_id__in=version_pks, stance=EvidenceLink.Stance.SUPPORTS
-    )
-    evidence = ("evidence__fidelity", "evidence__availability", "evidence__event_id", "evidence__namespace_id")
-    rows = list(links.order_by("held_at", "id").values_list("version_id", "evidence_id", *evidence))
+    rows = fetch_prepared(_LINKS, [access.tenant_id, list(version_pks)])
     if not rows:
         return {}
-    events = dict(readable_events(access).filter(id__in={row[4] for row in rows if row[4]}).values_list("id", "event_id"))
+    events = readable_names(access, {row[4] for row in rows if row[4]})
     readable = frozenset(access.readable)
     refs: dict[UUID, list[str]] = defaultdict(list)
     fidelities: dict[UUID, list[str]] = defaultdict(list)

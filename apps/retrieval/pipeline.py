@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from django.db import connection
-
 from apps.core import clock
 from apps.core.errors import RevisionUnavailable
 from apps.core.ids import public_id
+from apps.core.prepared import fetch_prepared
 from apps.memories import timeline
 from apps.memories.labels import resolve_hints
 from apps.memories.texts import texts_of
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     from apps.retrieval.context import Candidate
     from apps.tenants.access import Access, NamespaceGrant
 
-OVERFETCH = 2  # recalled rows per wanted candidate: the hard filters run afterwards
-DEEPER = 5  # how many times as far recall reaches where they refused too many
+SPARE = 5  # recalled rows beyond the wanted candidates: the hard filters run afterwards
+DEEPER = 5  # how many times as far recall reaches where they refused more than that
 MOST_RECALLED = 4_000
 CONFLICT_EXPLANATIONS = {
     "equal_time": "Two values begin at the same time and nothing tells which one holds.",
@@ -60,17 +59,17 @@ def answer_query(access: Access, question: Question) -> Packet:
     project = access.project_namespace(question.project) if question.project is not None else _only_project(access)
     asked_at = clock.now()
     with tenant_transaction(access):
-        revision = _snapshot(access.tenant_id)
+        revision, key = _snapshot(access.tenant_id)
         if question.min_revision is not None and question.min_revision > revision:
             raise RevisionUnavailable
         topics = resolve_hints(access.tenant_id, "topic", question.topics)
         entities = resolve_hints(access.tenant_id, "entity", question.entities)
         context = _context(access, question, project, (topics.known, entities.known), asked_at, revision)
         watch = clock.monotonic()
-        recalled, rows = _fetch(access, context)
+        recalled, rows = _fetch(access, context, key)
         fetched = clock.monotonic()
         selection = select(context, rows, recalled.known, rule=_rule(access))
-        outcome = _outcome(access, context, selection, project)
+        outcome = _outcome(access, context, selection, project, key)
         conflicts = _conflicts(access, context, selection)
         decided = clock.monotonic()
         note = TraceNote(
@@ -99,13 +98,13 @@ def _only_project(access: Access) -> NamespaceGrant | None:
     return grants[0] if len(access.projects) == 1 and len(grants) == 1 else None
 
 
-def _snapshot(tenant_id: UUID) -> int:
-    """The revision this answer speaks for. A trace need not survive a power cut, so its commit does not wait for the disk."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT revision, set_config('synchronous_commit', 'off', true) FROM tenants_tenant WHERE id = %s", [tenant_id]
-        )
-        return int(cursor.fetchone()[0])
+def _snapshot(tenant_id: UUID) -> tuple[int, bytes]:
+    """The revision this answer speaks for, and the key of the tenant's index. A trace need not survive a power cut, so its commit does not wait for the disk."""
+    [(revision, key, _)] = fetch_prepared(_SNAPSHOT, [tenant_id])
+    return int(revision), bytes(key)
+
+
+_SNAPSHOT = "SELECT revision, index_key, set_config('synchronous_commit', 'off', true) FROM tenants_tenant WHERE id = %s"
 
 
 def _context(
@@ -152,11 +151,11 @@ def _rule(access: Access) -> RelevanceRule:
     return RelevanceRule(share=int(str(share))) if share is not None else RelevanceRule()
 
 
-def _fetch(access: Access, context: QueryContext) -> tuple[Recalled, list[Candidate]]:
+def _fetch(access: Access, context: QueryContext, key: bytes) -> tuple[Recalled, list[Candidate]]:
     """Recall and authority read; where so many were refused that wanted candidates may be missing, recall goes deeper."""
-    limit = max(OVERFETCH * context.max_candidates, 1)
+    limit = context.max_candidates + SPARE
     while True:
-        recalled = recall(context, limit=limit)
+        recalled = recall(context, key, limit=limit)
         rows = candidates(access, context, recalled.found)
         passing = sum(1 for row in rows if hard_filter(context, row) is None)
         if not recalled.full or passing >= context.max_candidates or limit >= MOST_RECALLED:
@@ -164,14 +163,14 @@ def _fetch(access: Access, context: QueryContext) -> tuple[Recalled, list[Candid
         limit = min(limit * DEEPER, MOST_RECALLED)
 
 
-def _outcome(access: Access, context: QueryContext, selection: Selection, project: NamespaceGrant | None) -> str:
+def _outcome(access: Access, context: QueryContext, selection: Selection, project: NamespaceGrant | None, key: bytes) -> str:
     """``filtered_by_scope`` only for what the caller may read in another of their own projects: a flag, no count, no id (C21)."""
     if selection.outcome != Outcome.NO_MATCH or project is None or context.trigger != Trigger.QUERY or not context.text:
         return selection.outcome
     others = frozenset(grant.id for grant in access.namespaces if grant.scope == Scope.PROJECT and grant.read) - {project.id}
     if not others:
         return selection.outcome
-    elsewhere = recall(replace(context, namespaces=others, fact_keys=()), limit=context.max_candidates)
+    elsewhere = recall(replace(context, namespaces=others, fact_keys=()), key, limit=context.max_candidates)
     related = [row for row in elsewhere.found if row.lanes]
     rule = _rule(access)
     for candidate in candidates(access, replace(context, namespaces=others), related):

@@ -14,7 +14,6 @@ from apps.memories.models import Memory, RetrievalPolicy
 from apps.retrieval.analysis import query_terms, term_hash
 from apps.retrieval.fusion import competition_ranks, term_weight
 from apps.retrieval.models.index import Layer
-from apps.retrieval.postings import tenant_key
 from apps.retrieval.relevance import KnownTerms
 from apps.retrieval.vocabulary import Lane, Mode, Trigger
 
@@ -49,13 +48,13 @@ class Recalled:
     full: bool  # the lexical lane gave as many rows as it was asked for: there may be more
 
 
-def recall(context: QueryContext, *, limit: int) -> Recalled:
-    """Run the lanes inside the context's namespaces; ``limit`` bounds the lexical lane only.
+def recall(context: QueryContext, key: bytes, *, limit: int) -> Recalled:
+    """Run the lanes inside the context's namespaces; ``limit`` bounds the lexical lane only, ``key`` is that of the tenant's index.
 
     Lexical ranks are competition ranks over everything recalled, before any filter, so that they do not move with ``as_of``.
     """
     by_memory: dict[UUID, list[Found]] = {}
-    lexical, known = _lexical(context, limit)
+    lexical, known = _lexical(context, key, limit)
     for row in lexical:
         by_memory.setdefault(row.memory_id, []).append(row)
     for lane, memory_ids in ((Lane.EXACT, _exact(context)), (Lane.ALWAYS, _always(context))):
@@ -96,12 +95,11 @@ def _always(context: QueryContext) -> dict[UUID, int]:
     return dict.fromkeys(rows, 1)
 
 
-def _lexical(context: QueryContext, limit: int) -> tuple[list[Found], KnownTerms]:
+def _lexical(context: QueryContext, key: bytes, limit: int) -> tuple[list[Found], KnownTerms]:
     words = query_terms(context.text).terms if context.text else ()
     namespaces = list(context.namespaces)
     if not words or not namespaces:
         return [], KnownTerms(count=0, weight=0)
-    key = tenant_key(context.tenant_id)
     hashes = [term_hash(key, word) for word in words]
     layers = [int(Layer.CURRENT)] if context.mode == Mode.CURRENT and context.as_of >= context.asked_at else [0, 1]
     documents, frequencies = _statistics(context.tenant_id, namespaces, layers, hashes)

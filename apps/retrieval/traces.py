@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+import orjson
 from django.db.models import Q
 
 from apps.core.errors import NotFound
@@ -48,27 +48,28 @@ def write_trace(access: Access, context: QueryContext, recalled: Recalled, selec
     The words of the question go into a Content row of the first namespace of the caller, so that they die with their subject.
     """
     days = access.settings.get("trace_days", DEFAULT_WINDOW_DAYS)
-    trace = RetrievalTrace(
-        id=new_id(),
-        tenant_id=access.tenant_id,
-        at=context.asked_at,
-        as_of=context.as_of,
-        actor_id=access.actor_id,
-        actor=access.actor,
-        subject_id=access.subject_id,
-        session_id=access.session_id or "",
-        project_id=note.project_id,
-        request_id=_store_request(access, context),
-        mode=context.mode,
-        trigger=context.trigger,
-        decision=note.decision,
-        outcome=note.outcome,
-        namespaces=sorted(context.namespaces),
-        window_roles=[turn.role[:32] for turn in context.window],
-        lanes=_lanes(recalled),
-        funnel=note.funnel,
-        warnings=sorted({warning.code for warning in selection.warnings}),
-        budget={
+    trace_id = new_id()
+    row = {
+        "id": trace_id,
+        "tenant_id": access.tenant_id,
+        "at": context.asked_at,
+        "as_of": context.as_of,
+        "actor_id": access.actor_id,
+        "actor": access.actor,
+        "subject_id": access.subject_id,
+        "session_id": access.session_id or "",
+        "project_id": note.project_id,
+        "request_id": _store_request(access, context),
+        "mode": context.mode,
+        "trigger": context.trigger,
+        "decision": note.decision,
+        "outcome": note.outcome,
+        "namespaces": sorted(context.namespaces),
+        "window_roles": [turn.role[:32] for turn in context.window],
+        "lanes": _lanes(recalled),
+        "funnel": note.funnel,
+        "warnings": sorted({warning.code for warning in selection.warnings}),
+        "budget": {
             "limit": context.budget.limit,
             "used": selection.used,
             "unit": context.budget.unit,
@@ -76,14 +77,14 @@ def write_trace(access: Access, context: QueryContext, recalled: Recalled, selec
             "exact": selection.exact,
             "truncated": selection.truncated,
         },
-        rule_version=context.rule_version,
-        snapshot_revision=note.revision,
-        timings_ms=note.timings_ms,
-        expires_at=context.asked_at + timedelta(days=int(str(days))),
-    )
-    trace.save(force_insert=True)
-    _insert_candidates(access.tenant_id, trace.id, selection)
-    return trace.id
+        "rule_version": context.rule_version,
+        "snapshot_revision": note.revision,
+        "timings_ms": note.timings_ms,
+        "expires_at": context.asked_at + timedelta(days=int(str(days))),
+    }
+    with prepared_cursor() as cursor:
+        cursor.execute(_TRACE, [_json(row), access.tenant_id, trace_id, _json(_candidate_rows(selection))])
+    return trace_id
 
 
 def _store_request(access: Access, context: QueryContext) -> UUID | None:
@@ -98,7 +99,7 @@ def _store_request(access: Access, context: QueryContext) -> UUID | None:
     }
     if not any((context.task.strip(), context.question.strip(), context.window, context.attachments, context.environment)):
         return None
-    return store_text(access.tenant_id, access.readable[0], json.dumps(words, ensure_ascii=False))
+    return store_text(access.tenant_id, access.readable[0], _json(words))
 
 
 def _lanes(recalled: Recalled) -> dict[str, list[str]]:
@@ -109,25 +110,32 @@ def _lanes(recalled: Recalled) -> dict[str, list[str]]:
     return {lane: list(dict.fromkeys(key for _, key in sorted(rows))) for lane, rows in sorted(lanes.items())}
 
 
-def _insert_candidates(tenant_id: UUID, trace_id: UUID, selection: Selection) -> None:
-    """All rows travel as one JSON parameter: binding a list per column would cost more than the insert."""
+def _candidate_rows(selection: Selection) -> list[dict[str, Any]]:
     chosen = [_row(one.candidate, place, components(one), reason="") for place, one in enumerate(selection.chosen, start=1)]
     lost = [
         _row(one.candidate, min(place, _LAST_PLACE), {"stage": one.stage.value, **_standing(one)}, reason=one.reason.value)
         for place, one in enumerate(selection.rejected, start=len(chosen) + 1)
     ]
-    if chosen or lost:
-        with prepared_cursor() as cursor:
-            cursor.execute(_CANDIDATES, [tenant_id, trace_id, json.dumps(chosen + lost, default=str)])
+    return chosen + lost
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value, default=str).decode()
 
 
 _LAST_PLACE = 32_767  # of a small integer
-_CANDIDATES = """
+# All rows travel as two JSON parameters: binding a value per column would cost more than the insert.
+_COLUMNS = ", ".join(field.column for field in RetrievalTrace._meta.concrete_fields)  # noqa: SLF001 - Django's documented Meta API
+_TRACE = f"""
+WITH trace AS (
+    INSERT INTO retrieval_retrievaltrace ({_COLUMNS})
+    SELECT {_COLUMNS} FROM jsonb_populate_record(NULL::retrieval_retrievaltrace, %s::text::jsonb)
+)
 INSERT INTO retrieval_tracecandidate (id, tenant_id, trace_id, memory_id, version, position, chosen, reason, components)
 SELECT c.id, %s::uuid, %s::uuid, c.memory_id, c.version, c.position, c.chosen, c.reason, c.components
 FROM jsonb_to_recordset(%s::text::jsonb)
     AS c(id uuid, memory_id uuid, version int, position smallint, chosen bool, reason text, components jsonb)
-"""
+"""  # noqa: S608 - column names of this application
 
 
 def _row(candidate: Candidate, place: int, parts: Mapping[str, Any], *, reason: str) -> dict[str, Any]:
