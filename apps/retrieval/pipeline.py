@@ -99,7 +99,10 @@ def _only_project(access: Access) -> NamespaceGrant | None:
 
 
 def _snapshot(tenant_id: UUID) -> tuple[int, bytes]:
-    """The revision this answer speaks for, and the key of the tenant's index. A trace need not survive a power cut, so its commit does not wait for the disk."""
+    """The revision this answer speaks for, and the key of the tenant's index.
+
+    A trace need not survive a power cut, so its commit does not wait for the disk.
+    """
     [(revision, key, _)] = fetch_prepared(_SNAPSHOT, [tenant_id])
     return int(revision), bytes(key)
 

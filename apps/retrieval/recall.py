@@ -49,9 +49,10 @@ class Recalled:
 
 
 def recall(context: QueryContext, key: bytes, *, limit: int) -> Recalled:
-    """Run the lanes inside the context's namespaces; ``limit`` bounds the lexical lane only, ``key`` is that of the tenant's index.
+    """Run the lanes inside the context's namespaces; ``limit`` bounds the lexical lane only.
 
-    Lexical ranks are competition ranks over everything recalled, before any filter, so that they do not move with ``as_of``.
+    ``key`` is that of the tenant's index. Lexical ranks are competition ranks over everything recalled, before any filter, so
+    that they do not move with ``as_of``.
     """
     by_memory: dict[UUID, list[Found]] = {}
     lexical, known = _lexical(context, key, limit)

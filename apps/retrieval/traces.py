@@ -125,7 +125,7 @@ def _json(value: object) -> str:
 
 _LAST_PLACE = 32_767  # of a small integer
 # All rows travel as two JSON parameters: binding a value per column would cost more than the insert.
-_COLUMNS = ", ".join(field.column for field in RetrievalTrace._meta.concrete_fields)  # noqa: SLF001 - Django's documented Meta API
+_COLUMNS = ", ".join(str(field.column) for field in RetrievalTrace._meta.concrete_fields)  # noqa: SLF001 - documented by Django
 _TRACE = f"""
 WITH trace AS (
     INSERT INTO retrieval_retrievaltrace ({_COLUMNS})

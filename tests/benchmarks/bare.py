@@ -40,7 +40,11 @@ def lanes_of(statements: list[Statement]) -> list[Statement]:
 
 def reads_of(statements: list[Statement]) -> list[Statement]:
     """Every read among the statements."""
-    return [one for one in statements if one[0].lstrip().startswith(("SELECT", "WITH")) and "set_config" not in one[0]]
+    return [
+        one
+        for one in statements
+        if one[0].lstrip().startswith(("SELECT", "WITH")) and "set_config('role'" not in one[0] and "INSERT" not in one[0]
+    ]
 
 
 def replayed(tenant_id: UUID, groups: list[list[Statement]]) -> Spread:
