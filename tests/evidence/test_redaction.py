@@ -4,12 +4,14 @@ here from pieces, so that this file itself holds none.
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from apps.evidence.forbidden.identifiable import _rules
 from apps.evidence.redaction import Kind, find_forbidden, marker, redact
 
 LETTERS = "Zk3rQ8vNw1" * 8
@@ -40,6 +42,15 @@ ISSUED = {
     "telegram": ("1234567890:AA" + LETTERS[:33], Kind.ACCESS_TOKEN),
     "this platform": ("mp_01hzzzz_" + LETTERS[:43], Kind.ACCESS_TOKEN),
     "a delegation": ("mpd_01hzzzz_" + LETTERS[:43], Kind.ACCESS_TOKEN),
+    "gitlab runner": ("GR1348941" + LETTERS[:20], Kind.ACCESS_TOKEN),
+    "artifactory": ("AKC" + LETTERS[:64], Kind.ACCESS_TOKEN),
+    "aws, old": ("A3TX" + "QX7ZT2LM9B4WD8HJ", Kind.ACCESS_TOKEN),
+    "discord": ("M" + LETTERS[:25] + "." + LETTERS[:6] + "." + LETTERS[:38], Kind.ACCESS_TOKEN),
+    "npmrc": ("//registry.test/:_authToken=" + "550e8400-e29b-41d4-a716-446655440000", Kind.ACCESS_TOKEN),
+    "azure service bus": (LETTERS[:33] + "+ASbA" + LETTERS[:5] + "=", Kind.API_KEY),
+    "azure search": (LETTERS[:42] + "AzSeB" + LETTERS[:5], Kind.API_KEY),
+    "azure common": (LETTERS[:52] + "JQQJ99" + "B" + "C" + LETTERS[:16] + "A" + LETTERS[:7], Kind.API_KEY),
+    "nuget": ("oy2" + ("abcdefghijklmnopqrstuvwxyz234567" * 2)[:43], Kind.API_KEY),
     "jwt": (JWT, Kind.JWT),
     "age": ("AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" * 2, Kind.PRIVATE_KEY),
 }
@@ -51,7 +62,7 @@ ISSUED = {
 def test_tokens_of_known_form_are_found_wherever_they_stand(name, around):
     secret, kind = ISSUED[name]
     text = around.format(secret)
-    value = secret.removeprefix("AccountKey=").removeprefix("1234567890:")
+    value = secret.removeprefix("AccountKey=").removeprefix("1234567890:").removeprefix("//registry.test/:_authToken=")
     done = redact(text)
     assert value not in done.text, done.text
     (found,) = (found for found in done.findings if value in text[found.start : found.end])
@@ -215,6 +226,10 @@ git@github.com:owner/repo.git
 see postgres://user:password@host/db
 task-management-system-version-2024-review
 risk-sk-learn
+We met the AKC registration desk at APDevelopment Conference
+Manager.config.AbstractSingletonProxyFactoryBean
+https://example.org/APIM/documentation/overview/of/everything/index.html
+the file IMG_20240101_120000_APIM_AzSe_dapi_overview_of_everything.png
 sk-learn-contrib-package-name
 The passport number is on page 3
 We finished the token budget chapter
@@ -239,6 +254,34 @@ Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaf
 @pytest.mark.parametrize("text", KEPT)
 def test_texts_that_only_speak_of_secrets_stay(text):
     assert redact(text).text == text, find_forbidden(text)
+
+
+IDENTIFIABLE = sorted(_rules(), key=lambda rule: rule[2].pattern)
+
+
+@pytest.mark.requirement("EV-09", "EV-11")
+@pytest.mark.parametrize("number", range(len(IDENTIFIABLE)), ids=[rule[2].name for rule in IDENTIFIABLE])
+@settings(max_examples=5, deadline=None)
+@given(st.data())
+def test_every_form_that_the_library_knows_goes_through_the_door(number, data):
+    kind, _, rule = IDENTIFIABLE[number]
+    # From the middle of its own pattern; what may stand around a key is in the sentence.
+    form = re.sub(r"\((?:\?:)?\^\|\[\^[^\]]*\]\)|\((?:\?:)?\[\^[^\]]*\]\|\$\)", "", rule.pattern)
+    key = data.draw(st.from_regex(re.compile(form, re.ASCII), fullmatch=True).filter(lambda text: not text.endswith("\n")))
+    done = redact(f"the key {key} opens it")
+    assert key not in done.text and done.text.startswith("the key [redacted:") and done.text.endswith("] opens it")
+    assert {found.kind for found in done.findings} <= {kind, Kind.ACCESS_TOKEN, Kind.API_KEY}
+
+
+@pytest.mark.requirement("EV-11")
+def test_what_the_library_finds_is_never_hashed(monkeypatch):
+    from microsoft_security_utilities_secret_masker import regex_pattern
+
+    def refuse(_value):
+        raise AssertionError
+
+    monkeypatch.setattr(regex_pattern, "generate_sha256_hash", refuse)
+    assert redact(f"X={ISSUED['azure search'][0]};").text == "X=[redacted:api_key];"
 
 
 # -- private keys
@@ -366,7 +409,7 @@ HOSTILE_UNITS = [
     "password", "password is ", "password for a ", "token=", "secret=a1", "密码是", "密码 ", "<thinking>", "<think", "</thinking>\n", BEGIN, "eyJ",
     "eyJabcdefghij.", "a.", "://a:", "{", '{"thinking":"', '{"text":"a","b":', '"', "sk-", "<|channel|>analysis<|message|>", "bearer ",
     "login a password ", "passphrase is abc ", "seed phrase: ", "1 ", "a-", "hunter2x is the password ", "set password to ", "Private-Lines: 1 ",
-    "<think ", "\\", "AAAA",
+    "<think ", "\\", "AAAA", "+ASb", "AzFu", "dapi", "oy2", "JQQJ9", "+ASbdapiAzFuoy2APIMACDbAIoTAzCaAZEG", "MAAAAA.", ":_authToken=",
 ]  # fmt: skip
 
 

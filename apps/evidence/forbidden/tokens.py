@@ -36,7 +36,10 @@ _FORMS = (
         "glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glagent- gloas- glimt-",
         r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas|imt)-[A-Za-z0-9_\-.]{16,300}",
     ),
+    _form(Kind.ACCESS_TOKEN, "gr1348941", r"GR1348941[A-Za-z0-9_\-]{20,50}"),
     _form(Kind.ACCESS_TOKEN, "npm_", r"npm_[A-Za-z0-9]{30,64}"),
+    _form(Kind.ACCESS_TOKEN, ":_authtoken=", r"(?i::_authToken)=\s?(?P<secret>[A-Za-z0-9_\-=+/.]{16,400})", needs_digit=True),
+    _form(Kind.ACCESS_TOKEN, "akc", r"AKC[a-zA-Z0-9]{30,120}(?![A-Za-z0-9])", needs_digit=True),
     _form(Kind.ACCESS_TOKEN, "pypi-", r"pypi-[A-Za-z0-9_\-]{32,400}", needs_digit=True),
     _form(Kind.ACCESS_TOKEN, "rubygems_", r"rubygems_[a-f0-9]{40,64}"),
     _form(Kind.ACCESS_TOKEN, "dckr_pat_ dckr_oat_", r"dckr_[po]at_[A-Za-z0-9_\-]{20,64}"),
@@ -45,6 +48,7 @@ _FORMS = (
     _form(Kind.ACCESS_TOKEN, "ccipat_ bkua_ nfp_ sntrys_ sntryu_", r"(?:CCIPAT|bkua|nfp|sntry[su])_[A-Za-z0-9_+/=]{20,400}"),
     # clouds
     _form(Kind.ACCESS_TOKEN, "akia asia abia acca", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _form(Kind.ACCESS_TOKEN, "a3t", r"A3T[A-Z0-9][A-Z0-9]{16}(?![A-Za-z0-9])"),
     _form(Kind.API_KEY, "aiza", r"AIza[A-Za-z0-9_\-]{30,45}"),
     _form(Kind.ACCESS_TOKEN, "ya29. 1//0", r"(?:ya29\.|1//0)[A-Za-z0-9_\-.]{30,400}"),
     _form(Kind.API_KEY, "gocspx-", r"GOCSPX-[A-Za-z0-9_\-]{20,64}"),
@@ -80,6 +84,13 @@ _FORMS = (
         r"(?:hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/)(?P<secret>[A-Za-z0-9_/\-]{20,255})",
     ),
     _form(Kind.ACCESS_TOKEN, ":aa", r"\d{8,10}:(?P<secret>AA[A-Za-z0-9_\-]{33})(?![A-Za-z0-9_\-])"),
+    # a bot's number in base64, the time, a signature
+    _form(
+        Kind.ACCESS_TOKEN,
+        ".",
+        r"[MNO][A-Za-z\d]{23,27}\.[A-Za-z\d_\-]{6}\.[A-Za-z\d_\-]{27,38}(?![A-Za-z\d_\-])",
+        needs_digit=True,
+    ),
     _form(Kind.API_KEY, "sg.", r"SG\.[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{16,64}"),
     _form(Kind.API_KEY, "key-", r"key-[a-f0-9]{32}(?![A-Za-z0-9])"),
     _form(Kind.API_KEY, "-us", r"[a-f0-9]{32}-us\d{1,2}(?![A-Za-z0-9])"),
