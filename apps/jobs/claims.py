@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db import connection
@@ -22,7 +23,6 @@ from apps.jobs.states import State, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import timedelta
     from uuid import UUID
 
 LEASE_LOST = "lease_lost"  # last_error of a job whose worker fell silent
@@ -92,6 +92,13 @@ def postpone(job: Claimed, *, wait: timedelta) -> bool:
         return _move(job, State.QUEUED, lease_until=None, next_try_at=clock.now() + wait, attempts=0, last_error="")
 
 
+def put_back(job: Claimed, *, wait: timedelta) -> bool:
+    """The job was not begun and waits for its turn: the attempts that it had, and their error, stay."""
+    state = State.RETRY_WAIT if job.attempt > 1 else State.QUEUED
+    with _note():
+        return _move(job, state, lease_until=None, next_try_at=clock.now() + wait, attempts=job.attempt - 1)
+
+
 def finish(job: Claimed) -> bool:
     """Mark a job done whose handler did not do so itself. False if it belongs to another worker by now."""
     with _note():
@@ -100,10 +107,11 @@ def finish(job: Claimed) -> bool:
         return ProcessingJob.objects.filter(pk=job.id, fence=job.fence, state=State.DONE).exists()
 
 
-def back_off(job: Claimed, *, code: str) -> bool:
+def back_off(job: Claimed, *, code: str, at_least: timedelta = timedelta()) -> bool:
     """Let a failed job wait before its next attempt. False if it belongs to another worker by now."""
+    wait = max(delay(job.attempt), at_least)
     with _note():
-        return _move(job, State.RETRY_WAIT, lease_until=None, next_try_at=clock.now() + delay(job.attempt), last_error=code)
+        return _move(job, State.RETRY_WAIT, lease_until=None, next_try_at=clock.now() + wait, last_error=code)
 
 
 def bury(job: Claimed, *, code: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from apps.jobs.runs import GiveUp, JobRun, Later, LeaseLost
+from apps.jobs.runs import GiveUp, JobRun, Later, LeaseLost, TryAgain
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -19,6 +19,7 @@ __all__ = [
     "Later",
     "LeaseLost",
     "Message",
+    "TryAgain",
     "consumers_of",
     "handlers",
     "job_handler",

@@ -19,7 +19,7 @@ from apps.jobs import claims, heartbeats
 from apps.jobs.dispatch import dispatch
 from apps.jobs.look import look
 from apps.jobs.registry import Handler, handlers
-from apps.jobs.runs import GiveUp, JobRun, Later, LeaseLost, error_code
+from apps.jobs.runs import GiveUp, JobRun, Later, LeaseLost, TryAgain, error_code
 from apps.tenants.access import Access, ActorKind
 from apps.tenants.console_access import SERVICE_ID, SERVICE_OPERATIONS, service_access
 
@@ -210,7 +210,8 @@ def _finish(run: JobRun, job: claims.Claimed, outcome: Later | None) -> bool:
     if run.completed:
         return True
     if isinstance(outcome, Later):
-        return claims.postpone(job, wait=timedelta(seconds=outcome.seconds))
+        wait = timedelta(seconds=outcome.seconds)
+        return claims.put_back(job, wait=wait) if outcome.not_begun else claims.postpone(job, wait=wait)
     return claims.finish(job)
 
 
@@ -235,7 +236,7 @@ def _failed(job: claims.Claimed, failure: BaseException) -> bool:
     code = error_code(failure)
     if job.attempt >= job.max_attempts:
         bury(job, code)
-    elif claims.back_off(job, code=code):
+    elif claims.back_off(job, code=code, at_least=timedelta(seconds=failure.seconds if isinstance(failure, TryAgain) else 0)):
         _say("job_failed", job, code)
     return False
 

@@ -43,11 +43,27 @@ class GiveUp(Exception):
         self.code = code
 
 
+class TryAgain(Exception):
+    """The attempt failed and counts, for a reason that ``code`` names; the next one is not before ``seconds`` have passed."""
+
+    def __init__(self, code: str, *, seconds: float = 0.0) -> None:
+        if not _CODE.fullmatch(code):
+            msg = "a reason code has up to 64 letters, digits and _ . : -"
+            raise ValueError(msg)
+        super().__init__(code)
+        self.code = code
+        self.seconds = seconds
+
+
 @dataclass(frozen=True, slots=True)
 class Later:
-    """The handler has not failed, it wants to be called again after ``seconds``; attempts start anew."""
+    """The handler has not failed, it wants to be called again after ``seconds``.
+
+    Its attempts start anew, because it has come further; unless it was ``not_begun``, then they are what they were.
+    """
 
     seconds: float = 0.0
+    not_begun: bool = False
 
 
 @dataclass(slots=True)
@@ -114,7 +130,7 @@ class JobRun:
 
 def error_code(exception: BaseException) -> str:
     """What may be kept of a failure: the code of a domain error, else class names and the database's state code."""
-    if isinstance(exception, (DomainError, GiveUp)):
+    if isinstance(exception, (DomainError, GiveUp, TryAgain)):
         return str(exception.code)[:_LONGEST_ERROR]
     state = getattr(exception, "sqlstate", None) or getattr(exception.__cause__, "sqlstate", None)
     name = type(exception).__qualname__ + (f"[{state}]" if isinstance(state, str) else "")

@@ -15,7 +15,7 @@ from apps.core import clock
 from apps.core.errors import VersionConflict
 from apps.core.isolation import system_context, tenant_context
 from apps.jobs import claims
-from apps.jobs.registry import GiveUp, JobRun, Later, LeaseLost
+from apps.jobs.registry import GiveUp, JobRun, Later, LeaseLost, TryAgain
 from apps.jobs.runner import Drained, drain
 from apps.tenants.models import Tenant
 from apps.tenants.transactions import tenant_transaction
@@ -176,6 +176,45 @@ def test_one_bad_job_holds_nobody_up(room: Room, handle: Callable[..., None]) ->
     done = drain()
     assert (done.jobs, done.failed) == (31, 1)
     assert [room.job(job).state for job in jobs] == ["retry_wait"] + ["done"] * 30
+
+
+@pytest.mark.requirement("OJ-07")
+def test_a_failure_that_says_how_long_waits_at_least_so_long(room: Room, handle: Callable[..., None], time: Clock) -> None:
+    def busy(run: JobRun) -> None:
+        raise TryAgain(code="server_busy", seconds=120)
+
+    handle("extract", busy)
+    (job,) = room.put("extract", "a")
+    for attempt in (1, 2):
+        drain()
+        waiting = room.job(job)
+        assert (waiting.state, waiting.attempts, waiting.last_error) == ("retry_wait", attempt, "server_busy")
+        assert waiting.next_try_at == time() + timedelta(seconds=120)
+        time.step(121)
+    drain()
+    assert (room.job(job).state, room.job(job).last_error) == ("dead", "server_busy")
+    with pytest.raises(ValueError, match="reason code"):
+        TryAgain("said what it failed on")
+
+
+def test_a_job_that_was_not_begun_keeps_its_attempts(room: Room, handle: Callable[..., None], time: Clock) -> None:
+    answers: list[Later | None] = [Later(5, not_begun=True), None, Later(5, not_begun=True)]
+
+    def work(run: JobRun) -> Later | None:
+        answer = answers.pop(0)
+        if answer is None:
+            raise TryAgain(code="server_busy")
+        return answer
+
+    handle("extract", work)
+    (job,) = room.put("extract", "a")
+    seen = []
+    for _ in range(3):
+        drain()
+        now = room.job(job)
+        seen.append((now.state, now.attempts, now.last_error))
+        time.step(6)
+    assert seen == [("queued", 0, ""), ("retry_wait", 1, "server_busy"), ("retry_wait", 1, "server_busy")]
 
 
 @pytest.mark.django_db(transaction=True)
