@@ -5,23 +5,25 @@ A command's arguments are parsed first, so ``--help`` and wrong usage never star
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from django.core.management import ManagementUtility
-from django.db.utils import OperationalError
+from django.db.utils import DatabaseError, OperationalError
+from psycopg.errors import InsufficientPrivilege
 
+from memory_platform.database_url import DatabaseUrlError, SchemaError, one_line, require_reachable
 from memory_platform.embedded.errors import EmbeddedDatabaseError
 from memory_platform.home import HomeError, home_folder
+from memory_platform.signals import end_on_sigterm
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from django.core.management.base import BaseCommand
 
     from memory_platform.embedded.leases import Lease
@@ -91,10 +93,10 @@ def _run_with_database(command: BaseCommand, *, migrated: bool) -> None:
 
     def execute_with_database(*args: object, **options: object) -> str | None:
         with database_running() as held:
-            if held is not None and migrated and SCHEMA_IS_CURRENT not in os.environ:
-                from memory_platform.schema import ensure_schema  # noqa: PLC0415 - needs the apps, which are loaded by now
-
-                ensure_schema()
+            if held is None:
+                _require_their_database()
+            if migrated and SCHEMA_IS_CURRENT not in os.environ:
+                _see_to_schema(ours=held is not None or getattr(command, "applies_migrations", False))
             # For the one command that looks after the server while it runs (serve).
             command.lease = held  # type: ignore[attr-defined]
             try:
@@ -106,6 +108,22 @@ def _run_with_database(command: BaseCommand, *, migrated: bool) -> None:
                 close_connections()
 
     command.execute = execute_with_database  # type: ignore[method-assign]
+
+
+def _require_their_database() -> None:
+    from django.db import connection  # noqa: PLC0415 - settings are not read before a command is known
+
+    require_reachable(connection.get_connection_params())
+
+
+def _see_to_schema(*, ours: bool) -> None:
+    """Bring our own database up to date; of somebody else's only say that it is not."""
+    from memory_platform.schema import ensure_schema, require_schema  # noqa: PLC0415 - needs the apps, which are loaded by now
+
+    if ours:
+        ensure_schema()
+    else:
+        require_schema()
 
 
 def close_connections() -> None:
@@ -120,11 +138,10 @@ def close_connections() -> None:
 
 def run(argv: Sequence[str]) -> None:
     """Run one command line to its end; SystemExit carries the exit code (0 fine, 1 findings or failure, 2 usage)."""
-    # Without this, SIGTERM would end Python on the spot and leave the database running.
-    signal.signal(signal.SIGTERM, _terminate)
+    end_on_sigterm()  # on the spot it would leave the database running
     try:
         CommandLine(list(argv)).execute()
-    except (EmbeddedDatabaseError, HomeError) as trouble:
+    except (DatabaseUrlError, EmbeddedDatabaseError, HomeError, SchemaError) as trouble:
         sys.stderr.write(f"{trouble}\n")
         raise SystemExit(FINDINGS) from None
     except OperationalError as trouble:
@@ -132,11 +149,24 @@ def run(argv: Sequence[str]) -> None:
             raise
         # The server's word for it names host and reason, never a password or a row.
         which = "the embedded database" if uses_embedded_database() else "the database of DATABASE_URL"
-        sys.stderr.write(f"{which} does not answer as it should: {str(trouble).strip()}\n")
+        sys.stderr.write(f"{which} does not answer as it should: {one_line(trouble)}\n")
+        raise SystemExit(FINDINGS) from None
+    except DatabaseError as trouble:
+        denied = _denied(trouble)
+        if denied is None or uses_embedded_database() or "--traceback" in argv:
+            raise
+        need = "It must own the database and have CREATEROLE"
+        sys.stderr.write(f"the user of DATABASE_URL may not do that: {denied.diag.message_primary}. {need}.\n")
         raise SystemExit(FINDINGS) from None
     except KeyboardInterrupt:
         raise SystemExit(128 + signal.SIGINT) from None
+    finally:
+        gc.freeze()  # or Python looks through every object once more before it throws all of them away, for half a second
 
 
-def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
+def _denied(trouble: BaseException) -> InsufficientPrivilege | None:
+    """The server's refusal under what the libraries made of it, if it was one."""
+    cause: BaseException | None = trouble
+    while cause is not None and not isinstance(cause, InsufficientPrivilege):
+        cause = cause.__cause__ or cause.__context__
+    return cause

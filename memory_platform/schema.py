@@ -6,18 +6,20 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from memory_platform.database_url import SchemaError
+
 # Any fixed number: the lock only has to be the same for every process that migrates.
 _MIGRATION_LOCK = 0x6D656D706C6174
 
 
 def ensure_schema() -> bool:
     """Apply the migrations that are missing; True if there were any. Safe to call from several processes at once."""
-    if not _pending():
+    if not _missing():
         return False
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [_MIGRATION_LOCK])
     try:
-        if _pending():
+        if _missing():
             call_command("migrate", interactive=False, verbosity=0)
     finally:
         with connection.cursor() as cursor:
@@ -25,6 +27,17 @@ def ensure_schema() -> bool:
     return True
 
 
-def _pending() -> bool:
+def require_schema() -> None:
+    """Raise SchemaError when migrations are missing: somebody else's database is brought up to date only when it is asked for."""
+    missing = _missing()
+    if missing:
+        msg = (
+            f"the database of DATABASE_URL lacks {missing} migrations. Apply them with `manage.py migrate`, "
+            "or start `manage.py serve`, which applies them first."
+        )
+        raise SchemaError(msg)
+
+
+def _missing() -> int:
     executor = MigrationExecutor(connection)
-    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))

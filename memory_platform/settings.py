@@ -7,6 +7,7 @@ from pathlib import Path
 import environ
 
 from apps.core.api import configuration
+from memory_platform.database_url import database_of
 from memory_platform.embedded.places import database_settings
 from memory_platform.home import home_folder, instance_secret
 from memory_platform.operations.logs import logging_config
@@ -86,7 +87,7 @@ TEMPLATES = [
 
 # Empty: the embedded PostgreSQL under HOME, which manage.py starts and stops (memory_platform/embedded).
 DATABASE_URL = env.str("DATABASE_URL", default="")
-DATABASES = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else database_settings(HOME)}
+DATABASES = {"default": database_of(DATABASE_URL) if DATABASE_URL else database_settings(HOME)}
 DATABASES["default"].update(
     {
         "ENGINE": "django.db.backends.postgresql",

@@ -1,7 +1,8 @@
 """Keeps the processes of one installation running, and ends them together.
 
-Children get their stop signal on their main process only (a signal to the whole group would hang the worker's cluster), are
-started again when they die, and are told to stop by the kernel when we are killed ourselves.
+Each child leads a process group, so that Ctrl-C in a terminal reaches us alone. It gets its stop signal on its main process only
+(a signal to the whole group would hang the worker's cluster), is started again when it dies, and is told to stop by the kernel
+when we are killed ourselves.
 """
 
 from __future__ import annotations
@@ -61,7 +62,6 @@ class Child:
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
-    own_group: bool = False
     pass_fds: tuple[int, ...] = ()
     budget: RestartBudget = field(init=False)
     process: subprocess.Popen[bytes] | None = None
@@ -77,7 +77,7 @@ class Child:
             env=dict(self.environment),
             cwd=BASE_DIR,
             pass_fds=self.pass_fds,
-            process_group=0 if self.own_group else None,
+            process_group=0,
             preexec_fn=_ending_with(os.getpid()),  # noqa: PLW1509 - this process has no other threads when it starts children
         )
 
@@ -96,8 +96,8 @@ class Child:
         self._end_remains()
 
     def _end_remains(self) -> None:
-        """A worker that was killed leaves processes of its own behind; their jobs have leases, so ending them loses nothing."""
-        if self.process is None or not self.own_group:
+        """What a killed child leaves behind. Nothing is lost with it: requests were not answered, and jobs have leases."""
+        if self.process is None:
             return
         with contextlib.suppress(ProcessLookupError):  # the usual case: nobody is left
             os.killpg(self.process.pid, signal.SIGKILL)

@@ -59,6 +59,10 @@ class TestServer:
         )
 
     @property
+    def host(self) -> str:
+        return str(settings.DATABASES["default"]["HOST"])
+
+    @property
     def owner(self) -> str:
         return OWNER if self._held is not None else settings.DATABASES["default"]["USER"]
 

@@ -89,6 +89,15 @@ class ContentTooLarge(DomainError):
     detail = "The body is larger than this endpoint accepts."
 
 
+class UriTooLong(DomainError):
+    """Answered by the web server, before there is a request."""
+
+    status = 414
+    code = "uri_too_long"
+    title = "URI too long"
+    detail = "The request line is longer than this server reads."
+
+
 class UnsupportedMediaType(DomainError):
     status = 415
     code = "unsupported_media_type"
@@ -248,6 +257,15 @@ class PreconditionRequired(DomainError):
     code = "precondition_required"
     title = "Precondition required"
     detail = "Give expected_version in the body or If-Match in the header."
+
+
+class HeaderFieldsTooLarge(DomainError):
+    """Answered by the web server, before there is a request."""
+
+    status = 431
+    code = "header_fields_too_large"
+    title = "Header fields too large"
+    detail = "The header fields are more, or longer, than this server reads."
 
 
 # -- 422: the request can be read, and is wrong

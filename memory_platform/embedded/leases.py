@@ -3,6 +3,9 @@ however it ends. Whoever gives its lease back and finds no other holder stops th
 
 A second lock makes starting and stopping exclusive. After a kill -9 of every user the server stays up until the next command
 finds it, uses it and stops it.
+
+A lease belongs to the process that took it. Children that it forks do not hold it as well: one that lives a moment longer than
+a killed parent would be taken for a user, and whoever leaves meanwhile would leave the server running.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any
 from memory_platform.embedded import server
 from memory_platform.embedded.errors import EmbeddedDatabaseError
 from memory_platform.embedded.places import Places, database_settings
+from memory_platform.signals import held_off
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,32 +46,46 @@ class Lease:
         return server.running_pid(self.places) is not None
 
 
+_descriptors: set[int] = set()  # the locks of this process's leases
+
+
+def _forget_the_parents_leases() -> None:
+    for descriptor in _descriptors:
+        os.close(descriptor)
+    _descriptors.clear()
+
+
+os.register_at_fork(after_in_child=_forget_the_parents_leases)
+
+
 @contextmanager
 def lease(home: Path) -> Iterator[Lease]:
     """Use the embedded database of a home folder: find or start the server, and stop it at the end if nobody else uses it.
 
+    The end is the end of the block, an exception, or a signal at any time, also while the server starts.
     Raises EmbeddedDatabaseError with a message for people.
     """
     places = Places.of(home)
     with _explained():
         _make_root(places)
         users = os.open(places.users_lock, os.O_RDWR | os.O_CREAT, 0o600)
+    _descriptors.add(users)
+    joined = False
     try:
         with _explained(), _start_lock(places):
             fcntl.flock(users, fcntl.LOCK_SH)
-            try:
-                server.ensure_running(places)
-            except BaseException:
-                _leave(users, places)
-                raise
-        try:
-            yield Lease(home, places)
-        finally:
-            if places.root.exists():  # the whole home may be gone: then the server ends on its own
-                with _explained(), _start_lock(places):
-                    _leave(users, places)
+            joined = True
+            server.ensure_running(places)
+        yield Lease(home, places)
     finally:
-        os.close(users)
+        with held_off():
+            try:
+                if joined and places.root.exists():  # the whole home may be gone: then the server ends on its own
+                    with _explained(), _start_lock(places):
+                        _leave(users, places)
+            finally:
+                _descriptors.discard(users)
+                os.close(users)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from memory_platform.embedded.cluster import ensure_data_folder, server_environm
 from memory_platform.embedded.errors import EmbeddedDatabaseError
 from memory_platform.embedded.places import DATABASE, OWNER, PORT, SUPERUSER, Places, socket_name
 from memory_platform.embedded.programs import program
+from memory_platform.signals import held_off
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,6 +117,23 @@ def superuser_connection(places: Places, database: str = "postgres") -> psycopg.
 
 
 def _start(places: Places, account: Account) -> None:
+    log_start = _open_log(places.log)
+    child: subprocess.Popen[bytes] | None = None
+    try:
+        with held_off():
+            child = _launch(places, account)
+        if _becomes_reachable(places, child.pid):
+            return
+    except BaseException:
+        if child is not None:
+            _abandon(child)
+        raise
+    child.poll()
+    msg = f"the database server did not start (exit code {child.returncode}). It said:\n{_tail(places.log, log_start)}"
+    raise EmbeddedDatabaseError(msg)
+
+
+def _launch(places: Places, account: Account) -> subprocess.Popen[bytes]:
     postgres = program("postgres")
     settings = {
         **_FIXED_SETTINGS,
@@ -126,7 +144,6 @@ def _start(places: Places, account: Account) -> None:
     command = [str(postgres), "-D", str(places.data)]
     for name, value in settings.items():
         command += ["-c", f"{name}={value}"]
-    log_start = _open_log(places.log)
     try:
         with places.log.open("ab") as log:
             child = subprocess.Popen(
@@ -143,10 +160,16 @@ def _start(places: Places, account: Account) -> None:
         msg = f"the database server cannot be started as user {account.name}: {trouble}"
         raise EmbeddedDatabaseError(msg) from trouble
     _children.append(child)
-    if not _becomes_reachable(places, child.pid):
-        child.poll()
-        msg = f"the database server did not start (exit code {child.returncode}). It said:\n{_tail(places.log, log_start)}"
-        raise EmbeddedDatabaseError(msg)
+    return child
+
+
+def _abandon(child: subprocess.Popen[bytes]) -> None:
+    """End a server that we were interrupted in waiting for: stop() would not find it before it has written its pid file."""
+    child.send_signal(signal.SIGINT)
+    try:
+        child.wait(_FAST_STOP_DEADLINE)
+    except subprocess.TimeoutExpired:
+        child.send_signal(signal.SIGQUIT)
 
 
 def _becomes_reachable(places: Places, pid: int) -> bool:

@@ -16,6 +16,7 @@ from apps.core.isolation import system_context
 from apps.jobs.heartbeats import living_workers
 from apps.retrieval.analysis import ANALYSIS_VERSION
 from apps.retrieval.models import IndexState
+from memory_platform.database_url import knock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,16 +90,11 @@ def _look() -> Readiness:
 
 
 def _reachable() -> bool:
-    """A connection of its own: the pool would wait much longer for a server that is away, and may be busy when it is there."""
-    parameters = {name: value for name, value in connection.get_connection_params().items() if name in _ADDRESS}
     try:
-        psycopg.connect(**parameters, connect_timeout=_CONNECT_SECONDS).close()
+        knock(connection.get_connection_params(), _CONNECT_SECONDS)
     except psycopg.Error:
         return False
     return True
-
-
-_ADDRESS = frozenset({"dbname", "user", "password", "host", "port", "sslmode", "sslrootcert", "sslcert", "sslkey", "service"})
 
 
 def _migrated() -> bool:

@@ -137,7 +137,7 @@ def web_process(copy: Served, _home: Path) -> psutil.Process:
 
 
 def worker_process(copy: Served, _home: Path) -> psutil.Process:
-    return child(copy, "worker")
+    return child(copy, "manage.py worker")
 
 
 def database_process(_copy: Served, home: Path) -> psutil.Process:

@@ -19,13 +19,16 @@ from memory_platform.embedded.places import Places, database_settings
 PROJECT = Path(__file__).resolve().parents[2]
 
 HOLDER = """
-import sys
+import os, sys, time
 from pathlib import Path
 from memory_platform.embedded.leases import lease
+from memory_platform.signals import end_on_sigterm
+end_on_sigterm()
 with lease(Path(sys.argv[1])):
+    if "--with-child" in sys.argv and os.fork() == 0:
+        time.sleep(60)
     print("up", flush=True)
     sys.stdin.readline()
-print("down", flush=True)
 """
 
 
@@ -55,9 +58,9 @@ def kill_server(home: Path) -> None:
 class Holder:
     """A process that holds a lease until it is told to go on."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *options: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", HOLDER, str(home)],
+            [sys.executable, "-c", HOLDER, str(home), *options],
             cwd=PROJECT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -101,11 +104,11 @@ def home(made_home: Path, tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def holder(home: Path) -> Iterator[Callable[[], Holder]]:
+def holder(home: Path) -> Iterator[Callable[..., Holder]]:
     started: list[Holder] = []
 
-    def start() -> Holder:
-        started.append(Holder(home))
+    def start(*options: str) -> Holder:
+        started.append(Holder(home, *options))
         return started[-1]
 
     yield start

@@ -21,9 +21,9 @@ def signals():
         signal.signal(number, handler)
 
 
-def child(script: str, *arguments: int, own_group: bool = False) -> Child:
+def child(script: str, *arguments: int) -> Child:
     command = [sys.executable, "-c", f"import os, signal, subprocess, sys, time; {script}", *map(str, arguments)]
-    return Child("the helper", command, dict(os.environ), own_group=own_group, pass_fds=arguments)
+    return Child("the helper", command, dict(os.environ), pass_fds=arguments)
 
 
 def test_a_child_that_dies_again_and_again_is_given_up_by_name():
@@ -44,7 +44,7 @@ def test_a_child_that_ignores_the_stop_signal_is_killed(monkeypatch):
 
 def test_processes_of_a_killed_child_end_with_it():
     reader, writer = os.pipe()
-    parent = child("subprocess.Popen(['sleep', '60'], pass_fds=[int(sys.argv[1])]); time.sleep(60)", writer, own_group=True)
+    parent = child("subprocess.Popen(['sleep', '60'], pass_fds=[int(sys.argv[1])]); time.sleep(60)", writer)
     with Supervisor([parent]):
         os.close(writer)
         os.kill(parent.process.pid, signal.SIGKILL)

@@ -16,7 +16,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memory_platform.commands import SCHEMA_IS_CURRENT, close_connections
 from memory_platform.home import BASE_DIR
-from memory_platform.schema import ensure_schema
 from memory_platform.supervision import Child, RestartBudget, Supervisor, TooManyRestarts
 
 if TYPE_CHECKING:
@@ -76,7 +75,8 @@ class Command(BaseCommand):
         "Run the whole product: embedded database (unless DATABASE_URL is set), migrations, web server and worker. "
         "Prints one line 'ready http://HOST:PORT' when it answers; SIGINT or SIGTERM stops everything."
     )
-    # Set by memory_platform.commands when the database is the embedded one.
+    # Read and set by memory_platform.commands: whose schema we may bring up to date, and the lease of the embedded database.
+    applies_migrations = True
     lease: Lease | None = None
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -89,8 +89,6 @@ class Command(BaseCommand):
     def handle(self, *_args: object, bind: Address, no_worker: bool, demo: bool, **_options: object) -> None:
         listener, address = bind.listen()
         with listener:
-            if self.lease is None:
-                ensure_schema()  # for the embedded database this has happened
             close_connections()
             children = [_web(listener)] if no_worker else [_web(listener), _worker()]
             try:
@@ -168,4 +166,4 @@ def _web(listener: socket.socket) -> Child:
 
 def _worker() -> Child:
     command = [sys.executable, str(BASE_DIR / "manage.py"), "worker"]
-    return Child("the worker", command, {**_environment(), SCHEMA_IS_CURRENT: "1"}, own_group=True)
+    return Child("the worker", command, {**_environment(), SCHEMA_IS_CURRENT: "1"})
