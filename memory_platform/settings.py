@@ -19,6 +19,8 @@ env = environ.Env()
 
 HOME = home_folder()
 SECRET_KEY = env.str("SECRET_KEY", default="") or instance_secret("secret_key")
+# The secret half of the key pair that signs deletion certificates.
+CERTIFICATE_KEY = env.str("CERTIFICATE_KEY", default="") or instance_secret("certificate_key")
 DEBUG = env.bool("DEBUG", default=False)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]", "testserver"])
 

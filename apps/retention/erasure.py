@@ -18,6 +18,7 @@ from apps.core.ids import public_id
 from apps.jobs.queue import publish
 from apps.jobs.registry import GiveUp, LeaseLost
 from apps.jobs.runs import error_code
+from apps.retention.certificates import ensure_certificate
 from apps.retention.deletion_states import DONE, sources_of, state_of, step_sources_of
 from apps.retention.exposures import record_exposures
 from apps.retention.layers import CHUNK, Layer, Target, layer_named
@@ -204,14 +205,17 @@ def _complete(access: Access, deletion_id: UUID, lease: Lease) -> None:
     """The job is completed when its steps say so, in one commit with the audit entry and the end of the work."""
     with tenant_transaction(access):
         lease.require_lease()
-        job = DeletionJob.objects.select_for_update().get(tenant_id=access.tenant_id, pk=deletion_id)
+        held = DeletionJob.objects.select_for_update(of=("self",)).select_related("revocation", "namespace")
+        job = held.get(tenant_id=access.tenant_id, pk=deletion_id)
         if job.state == State.COMPLETED:
             return
         steps = list(DeletionStep.objects.filter(tenant_id=access.tenant_id, job_id=deletion_id))
         state = state_of(step.state for step in steps)
         if state != State.COMPLETED:
             raise NotCleared
-        _move(access, deletion_id, state, completed_at=clock.now())
+        job.completed_at = clock.now()
+        _move(access, deletion_id, state, completed_at=job.completed_at)
+        ensure_certificate(job)
         publish(access, "deletion.completed", [(deletion_id, job.epoch)])
         log.record(
             access,

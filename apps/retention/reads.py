@@ -19,8 +19,11 @@ from apps.tenants.models import Role
 from apps.tenants.transactions import tenant_transaction
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from apps.tenants.access import Access
 
+API_ROOT = "/api/v1/"
 MOST_EXPOSURES = 1000  # newest first; a result is read by people
 
 _MOVING = (DeletionJob.State.ACCEPTED, DeletionJob.State.RUNNING, DeletionJob.State.RETRY_WAIT)
@@ -91,15 +94,19 @@ def visible_jobs(access: Access) -> QuerySet[DeletionJob]:
     return jobs.filter(reach)
 
 
+def visible_job(access: Access, job_id: str) -> DeletionJob:
+    """One of them, with what its layers need; inside the tenant context. Raises NotFound."""
+    key = parse_public_id("del", job_id)
+    job = None if key is None else visible_jobs(access).filter(pk=key).select_related("revocation", "namespace").first()
+    if job is None:
+        raise NotFound
+    return job
+
+
 def read_deletion(access: Access, job_id: str) -> DeletionView:
     """One deletion with its layers, remaining copies and exposures. Raises NotFound."""
-    key = parse_public_id("del", job_id)
-    if key is None:
-        raise NotFound
     with tenant_transaction(access):
-        job = visible_jobs(access).filter(pk=key).select_related("revocation", "namespace").first()
-        if job is None:
-            raise NotFound
+        job = visible_job(access, job_id)
         steps = list(job.steps.order_by("position"))
         return DeletionView(
             job_id=public_id("del", job.id),
@@ -111,9 +118,9 @@ def read_deletion(access: Access, job_id: str) -> DeletionView:
             started_at=job.started_at,
             completed_at=job.completed_at,
             layers=[_layer(step) for step in steps],
-            remaining_copies=_copies(job, steps),
+            remaining_copies=copies_of(job, steps),
             exposures=_exposures(job),
-            certificate_url=None,
+            certificate_url=_certificate_url(job),
         )
 
 
@@ -139,7 +146,14 @@ def _layer(step: DeletionStep) -> LayerView:
     )
 
 
-def _copies(job: DeletionJob, steps: list[DeletionStep]) -> list[CopyView]:
+def _certificate_url(job: DeletionJob) -> str | None:
+    """Where the certificate is; None before there is one."""
+    if job.state != DeletionJob.State.COMPLETED:
+        return None
+    return f"{API_ROOT}memory-deletions/{public_id('del', job.id)}/certificate"
+
+
+def copies_of(job: DeletionJob, steps: Sequence[DeletionStep]) -> list[CopyView]:
     """What stays although the rows are gone. Without a storage layer that is the database's own dead rows and its log."""
     target = target_of(job)
     found = []

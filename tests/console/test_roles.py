@@ -18,8 +18,8 @@ REVIEWED = (
     "evidence.SourceEvent evidence.Evidence evidence.Derivation"
 )
 GOVERNED = (
-    "audits.AuditEntry evidence.Content retention.DeletionJob retention.DeletionStep retention.Exposure retention.Revocation "
-    "retrieval.RetrievalTrace retrieval.TraceCandidate "
+    "audits.AuditEntry evidence.Content retention.DeletionJob retention.DeletionStep retention.DeletionCertificate "
+    "retention.Exposure retention.Revocation retrieval.RetrievalTrace retrieval.TraceCandidate "
     "tenants.User tenants.Subject tenants.ProjectMember tenants.Membership tenants.AccessPolicy tenants.Credential tenants.Delegation "
     "tenants.TenantUserPermission tenants.TenantGroupPermission tenants.NamespaceUserPermission tenants.NamespaceGroupPermission "
     "tenants.AccessPolicyUserPermission tenants.AccessPolicyGroupPermission"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+from apps.core import clock
+from apps.core.ids import parse_public_id
+from apps.retention.certificates import ensure_certificate
+from apps.retention.models import DeletionJob
 from tests.matrix import Probe, probe
 from tests.memories.probes import make_memory
 
@@ -21,3 +25,15 @@ def make_deletion(world, subject, project):
 
 probe("POST", "memory-deletions", Probe(body=lambda: new_deletion("subject", "alice"), success=202, statements=26))
 probe("GET", "memory-deletions/<str:job_id>", Probe(make=make_deletion, statements=10))
+
+
+def make_certified_deletion(world, subject, project):
+    job_id = make_deletion(world, subject, project)
+    with world.inside():
+        found = DeletionJob.objects.filter(pk=parse_public_id("del", job_id))
+        found.update(state=DeletionJob.State.COMPLETED, completed_at=clock.now())
+        ensure_certificate(found.select_related("revocation", "namespace").get())
+    return job_id
+
+
+probe("GET", "memory-deletions/<str:job_id>/certificate", Probe(make=make_certified_deletion, statements=6))

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.core.ids import public_id
 from apps.retention.layers import ORDER
-from apps.retention.models import DeletionJob, DeletionStep, Exposure, RetentionClass, Revocation
+from apps.retention.models import DeletionCertificate, DeletionJob, DeletionStep, Exposure, RetentionClass, Revocation
 from apps.tenants.console.base import Area, GovernedAdmin
 from apps.tenants.console.cards import Card, any_at_all, register_card
 from apps.tenants.console.details import Related, Section, by
@@ -48,6 +48,7 @@ class DeletionJobAdmin(GovernedAdmin):
             ("layer", "state", "found", "cleared", "remaining", "attempts", "verified_at", "detail"),
             order=("position",),
         ),
+        Related(_("Certificate"), "retention.DeletionCertificate", by("job"), ("issued_at", "key_id")),
         Related(_("Who had been given it before"), "retention.Exposure", by("job"), ("agent", "trace_id", "at"), order=("-at",)),
         Related(
             _("What was done with it"),
@@ -105,6 +106,19 @@ class DeletionStepAdmin(GovernedAdmin):
     list_filter = ("state", vocabulary("layer", _("layer"), lambda: [(key, key) for key in ORDER]))
     linked_by = {"job": _("deletion")}
     ordering = ("-job", "position")
+
+
+@admin.register(DeletionCertificate, site=console)
+class DeletionCertificateAdmin(GovernedAdmin):
+    roles = RETENTION_ROLES
+    area = Area.RECORDS
+    about = _(
+        "The signed result of each completed deletion: counts and ids, no text. Anybody can check it."
+    )
+    when_empty = _("No deletion has been completed.")
+    list_display = ("job", "issued_at", "key_id")
+    linked_by = {"job": _("deletion")}
+    ordering = ("-id",)
 
 
 @admin.register(Exposure, site=console)

@@ -8,6 +8,7 @@ from apps.core.api.openapi import contract
 from apps.core.api.responses import respond
 from apps.core.api.schema import Query
 from apps.retention.api.bodies import DeletionIn
+from apps.retention.certificates import CertificateView, read_certificate
 from apps.retention.deletion import AcceptedDeletion, DeletionRequest, request_deletion
 from apps.retention.reads import DeletionView, read_deletion
 from apps.tenants.api.views import AgentRequest, GovernedView
@@ -39,6 +40,15 @@ class Deletions(GovernedView):
             ),
         )
         return respond(done, status=200 if done.replayed else 202)
+
+
+class Certificate(GovernedView):
+    operation = {"GET": ("memory:delete", "memory:read")}
+
+    @contract(answers={200: CertificateView}, summary="The signed result of a completed deletion")
+    def get(self, request: AgentRequest, job_id: str) -> HttpResponse:
+        Query.parse(request)
+        return respond(read_certificate(request.access, job_id))
 
 
 class DeletionDetail(GovernedView):
