@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db import connection
 from django.db.models import Q
@@ -11,7 +11,7 @@ from django.db.models import Q
 from apps.evidence.content import erase_texts
 from apps.memories.models import MemoryVersion
 from apps.retention.layers import CHUNK, Cleared, Layer, Target
-from apps.retrieval.models import Posting, RetrievalTrace, TraceCandidate
+from apps.retrieval.models import Posting, RetrievalTrace, TraceAdoption, TraceCandidate
 from apps.retrieval.models.index import Layer as IndexLayer
 
 if TYPE_CHECKING:
@@ -77,12 +77,12 @@ def _lower_statistics(tenant_id: UUID, rows: list[tuple[UUID, int, int, int, UUI
 
 
 class TracesLayer(Layer):
-    """The words of every question that looked at the target, and the candidate rows that name it."""
+    """The words of every question that looked at the target and of every report about it, and the rows that name it."""
 
     key: ClassVar[str] = "traces"
 
     def discover(self, target: Target) -> int:
-        return self._candidates(target).count() + self._requests(target).count()
+        return sum(rows.count() for rows in (self._requests(target), self._reasons(target), *self._rows(target)))
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:  # noqa: ARG002 - what is cleared is not found again
         """Words first, then rows: the rows are what leads to the words."""
@@ -91,34 +91,58 @@ class TracesLayer(Layer):
             RetrievalTrace.objects.filter(tenant_id=target.tenant_id, id__in=[key for key, _ in traces]).update(request=None)
             erase_texts(target.tenant_id, [request for _, request in traces])
             return Cleared(len(traces), "requests")
-        ids = list(self._candidates(target).order_by("id").values_list("id", flat=True)[:CHUNK])
+        reports = list(self._reasons(target).order_by("id").values_list("id", "reason_id")[:CHUNK])
+        if reports:
+            TraceAdoption.objects.filter(tenant_id=target.tenant_id, id__in=[key for key, _ in reports]).update(reason=None)
+            erase_texts(target.tenant_id, [reason for _, reason in reports])
+            return Cleared(len(reports), "reasons")
+        adoptions, candidates = self._rows(target)
+        done = self._delete(target, adoptions)
+        if done:
+            return Cleared(done, "adoptions")
+        ids = list(candidates.order_by("id").values_list("id", flat=True)[:CHUNK])
         if not ids:
             return Cleared(0, None)
         self._strip_lanes(target, ids)
-        TraceCandidate.objects.filter(tenant_id=target.tenant_id, id__in=ids).delete()
-        return Cleared(len(ids), "candidates")
+        return Cleared(self._delete(target, TraceCandidate.objects.filter(id__in=ids)), "candidates")
 
     def verify(self, target: Target) -> int:
-        """Counted through the traces' lanes as well as their rows."""
+        """Counted through the ids' texts instead of the rows' keys."""
         names = [str(key) for key in target.keys]
         with connection.cursor() as db:
             db.execute(
-                "SELECT count(*) FROM retrieval_tracecandidate WHERE tenant_id = %s AND memory_id::text = ANY(%s)",
-                [target.tenant_id, names],
+                "SELECT (SELECT count(*) FROM retrieval_tracecandidate WHERE tenant_id = %(t)s AND memory_id::text = ANY(%(n)s)) "
+                "+ (SELECT count(*) FROM retrieval_traceadoption WHERE tenant_id = %(t)s AND memory_id::text = ANY(%(n)s))",
+                {"t": target.tenant_id, "n": names},
             )
-            return int(db.fetchone()[0]) + self._requests(target).count()
+            rows = int(db.fetchone()[0])
+        return rows + self._requests(target).count() + self._reasons(target).count()
 
-    def _candidates(self, target: Target) -> QuerySet[TraceCandidate]:
-        return TraceCandidate.objects.filter(tenant_id=target.tenant_id, memory_id__in=target.keys)
+    def _rows(self, target: Target) -> tuple[QuerySet[TraceAdoption], QuerySet[TraceCandidate]]:
+        named = {"tenant_id": target.tenant_id, "memory_id__in": target.keys}
+        return TraceAdoption.objects.filter(**named), TraceCandidate.objects.filter(**named)
+
+    def _delete(self, target: Target, rows: QuerySet[Any]) -> int:
+        ids = list(rows.filter(tenant_id=target.tenant_id).order_by("id").values_list("id", flat=True)[:CHUNK])
+        return rows.model.objects.filter(tenant_id=target.tenant_id, id__in=ids).delete()[0] if ids else 0
 
     def _requests(self, target: Target) -> QuerySet[RetrievalTrace]:
+        return self._reached(target).exclude(request=None)
+
+    def _reasons(self, target: Target) -> QuerySet[TraceAdoption]:
+        return TraceAdoption.objects.filter(tenant_id=target.tenant_id, trace__in=self._reached(target).values("id")).exclude(
+            reason=None
+        )
+
+    def _reached(self, target: Target) -> QuerySet[RetrievalTrace]:
+        """Traces that looked at the target, or were asked by whose data it is."""
         named = Q(candidates__memory_id__in=target.keys)
         own = {
             "session": Q(session_id=target.target_id, subject_id=target.subject_id),
             "subject": Q(subject_id=target.subject_id),
         }.get(target.kind)
         reach = named | own if own is not None else named
-        return RetrievalTrace.objects.filter(reach, tenant_id=target.tenant_id).exclude(request=None).distinct()
+        return RetrievalTrace.objects.filter(reach, tenant_id=target.tenant_id).distinct()
 
     def _strip_lanes(self, target: Target, candidate_ids: list[UUID]) -> None:
         """Take the target's ids out of the lanes of the traces that hold them."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -14,12 +15,12 @@ from apps.core.errors import NotFound
 from apps.core.ids import new_id, parse_public_id, public_id
 from apps.core.isolation import tenant_context
 from apps.core.prepared import prepared_cursor
-from apps.evidence.content import store_text
-from apps.retrieval.models import RetrievalTrace, TraceCandidate
+from apps.evidence.content import read_texts, store_text
+from apps.retrieval.models import RetrievalTrace, TraceAdoption, TraceCandidate
 from apps.retrieval.ranking import components
+from apps.retrieval.vocabulary import Fate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
     from apps.retrieval.context import Candidate, QueryContext, Rejected
@@ -40,6 +41,7 @@ class TraceNote:
     funnel: dict[str, int]
     timings_ms: dict[str, float]
     project_id: UUID | None
+    triage: Mapping[str, Any] = field(default_factory=dict)
 
 
 def write_trace(access: Access, context: QueryContext, recalled: Recalled, selection: Selection, note: TraceNote) -> UUID:
@@ -63,6 +65,7 @@ def write_trace(access: Access, context: QueryContext, recalled: Recalled, selec
         "mode": context.mode,
         "trigger": context.trigger,
         "decision": note.decision,
+        "triage": note.triage,
         "outcome": note.outcome,
         "namespaces": sorted(context.namespaces),
         "window_roles": [turn.role[:32] for turn in context.window],
@@ -131,10 +134,12 @@ WITH trace AS (
     INSERT INTO retrieval_retrievaltrace ({_COLUMNS})
     SELECT {_COLUMNS} FROM jsonb_populate_record(NULL::retrieval_retrievaltrace, %s::text::jsonb)
 )
-INSERT INTO retrieval_tracecandidate (id, tenant_id, trace_id, memory_id, version, position, chosen, reason, components)
-SELECT c.id, %s::uuid, %s::uuid, c.memory_id, c.version, c.position, c.chosen, c.reason, c.components
-FROM jsonb_to_recordset(%s::text::jsonb)
-    AS c(id uuid, memory_id uuid, version int, position smallint, chosen bool, reason text, components jsonb)
+INSERT INTO retrieval_tracecandidate
+    (id, tenant_id, trace_id, memory_id, version, position, chosen, reason, authority_revision, components)
+SELECT c.id, %s::uuid, %s::uuid, c.memory_id, c.version, c.position, c.chosen, c.reason, c.authority_revision, c.components
+FROM jsonb_to_recordset(%s::text::jsonb) AS c(
+    id uuid, memory_id uuid, version int, position smallint, chosen bool, reason text, authority_revision text, components jsonb
+)
 """  # noqa: S608 - column names of this application
 
 
@@ -146,6 +151,7 @@ def _row(candidate: Candidate, place: int, parts: Mapping[str, Any], *, reason: 
         "position": place,
         "chosen": not reason,
         "reason": reason,
+        "authority_revision": candidate.authority_revision or "",
         "components": parts,
     }
 
@@ -165,6 +171,7 @@ class TraceView:
     mode: str
     trigger: str
     decision: str
+    triage: dict[str, Any]
     outcome: str
     namespaces: list[dict[str, str]]
     window_roles: list[str]
@@ -172,6 +179,7 @@ class TraceView:
     funnel: dict[str, int]
     candidates: list[dict[str, Any]]
     chosen: list[dict[str, Any]]
+    adoptions: list[dict[str, Any]]
     warnings: list[str]
     budget: dict[str, Any]
     rule_version: str
@@ -185,24 +193,26 @@ def get_trace(access: Access, trace_id: str) -> TraceView:
     Whoever speaks for the subject may read the subject's traces; a caller without a subject reads its own only.
     """
     with tenant_context(access.tenant_id):
-        return _view(access, parse_public_id("trc", trace_id))
+        return _view(access, require_own(access, trace_id))
 
 
-def _of_subject(subject_id: UUID | None) -> Q:
-    return Q(subject_id=subject_id) if subject_id is not None else Q(subject=None)
-
-
-def _view(access: Access, key: UUID | None) -> TraceView:
-    trace = (
-        RetrievalTrace.objects.filter(_of_subject(access.subject_id), tenant_id=access.tenant_id, id=key).first()
-        if key is not None
-        else None
-    )
-    if trace is None or (access.subject_id is None and trace.actor_id != access.actor_id):
+def require_own(access: Access, trace_id: str) -> RetrievalTrace:
+    """The trace, if the caller may read it; inside the caller's tenant context. Raises NotFound."""
+    key = parse_public_id("trc", trace_id)
+    if key is None:
         raise NotFound
-    if not set(trace.namespaces) <= set(access.readable):
+    own = Q(subject_id=access.subject_id) if access.subject_id is not None else Q(subject=None, actor_id=access.actor_id)
+    trace = RetrievalTrace.objects.filter(own, tenant_id=access.tenant_id, id=key).first()
+    if trace is None or not set(trace.namespaces) <= set(access.readable):
         raise NotFound  # a token for less may not learn what a token for more has seen
+    return trace
+
+
+def _view(access: Access, trace: RetrievalTrace) -> TraceView:
     rows = list(TraceCandidate.objects.filter(tenant_id=access.tenant_id, trace_id=trace.id).order_by("position", "id"))
+    reported = list(TraceAdoption.objects.filter(tenant_id=access.tenant_id, trace_id=trace.id).order_by("memory_id", "version"))
+    used = {(row.memory_id, row.version): row.used for row in reported}
+    reasons = read_texts(access.tenant_id, [row.reason_id for row in reported])
     grants = access.by_id
     return TraceView(
         trace_id=public_id("trc", trace.id),
@@ -211,6 +221,7 @@ def _view(access: Access, key: UUID | None) -> TraceView:
         mode=trace.mode,
         trigger=trace.trigger,
         decision=trace.decision,
+        triage=trace.triage,
         outcome=trace.outcome,
         namespaces=[{"scope": grants[n].scope, "scope_id": grants[n].scope_id} for n in trace.namespaces],
         window_roles=trace.window_roles,
@@ -222,17 +233,43 @@ def _view(access: Access, key: UUID | None) -> TraceView:
                 "version": row.version,
                 "chosen": row.chosen,
                 "reason": row.reason or None,
+                "fate": fate(chosen=row.chosen, used=used.get((row.memory_id, row.version))),
                 "components": row.components,
             }
             for row in rows
         ],
-        chosen=[{"memory_id": public_id("mem", row.memory_id), "version": row.version} for row in rows if row.chosen],
+        chosen=[
+            {
+                "memory_id": public_id("mem", row.memory_id),
+                "version": row.version,
+                "authority_revision": row.authority_revision or None,
+            }
+            for row in rows
+            if row.chosen
+        ],
+        adoptions=[
+            {
+                "memory_id": public_id("mem", row.memory_id),
+                "version": row.version,
+                "used": row.used,
+                "reason": reasons.get(row.reason_id) if row.reason_id is not None else None,
+                "at": row.at,
+            }
+            for row in reported
+        ],
         warnings=trace.warnings,
         budget=trace.budget,
         rule_version=trace.rule_version,
         snapshot_revision=f"rev_{trace.snapshot_revision}",
         timings_ms=trace.timings_ms,
     )
+
+
+def fate(*, chosen: bool, used: bool | None) -> Fate:
+    """How far a candidate came (AU-04). What was not found at all is no candidate; ``used`` is None while nobody has said."""
+    if not chosen:
+        return Fate.NOT_PACKED
+    return Fate.PACKED if used is None else Fate.USED if used else Fate.NOT_USED
 
 
 def _memory_name(key: str) -> str:

@@ -167,3 +167,12 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
     CLARIFICATION_NEEDED = "clarification_needed"
     UNAVAILABLE = "unavailable"
+
+
+class Fate(StrEnum):
+    """How far a candidate of a trace came; what is no candidate was not found (AU-04)."""
+
+    NOT_PACKED = "not_packed"
+    PACKED = "packed"  # and nobody has said yet whether it was used
+    NOT_USED = "not_used"
+    USED = "used"

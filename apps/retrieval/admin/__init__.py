@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from apps.retrieval.models import IndexState, RetrievalTrace, TraceCandidate
+from apps.retrieval.models import IndexState, RetrievalTrace, TraceAdoption, TraceCandidate
 from apps.retrieval.vocabulary import Mode, Reason, Trigger
 from apps.tenants.console.base import Area, GovernedAdmin
 from apps.tenants.console.details import Related, Section, by
@@ -43,7 +43,7 @@ class RetrievalTraceAdmin(GovernedAdmin):
     sections = (
         Section(_("Who asked"), ("actor", "actor_id", "subject", "project_id", "session_id")),
         Section(_("What was asked"), ("at", "as_of", "mode", "trigger", "namespaces", "window_roles")),
-        Section(_("What came of it"), ("decision", "outcome", "funnel", "lanes", "warnings", "budget")),
+        Section(_("What came of it"), ("decision", "triage", "outcome", "funnel", "lanes", "warnings", "budget")),
         Section(_("How"), ("rule_version", "snapshot_revision", "timings_ms", "expires_at")),
     )
     related = (
@@ -53,6 +53,13 @@ class RetrievalTraceAdmin(GovernedAdmin):
             by("trace"),
             ("position", "memory_id", "version", "chosen", "reason"),
             order=("position",),
+        ),
+        Related(
+            _("What the agent says it used"),
+            "retrieval.TraceAdoption",
+            by("trace"),
+            ("memory_id", "version", "used", "actor", "at"),
+            order=("memory_id", "version"),
         ),
     )
 
@@ -82,3 +89,19 @@ class TraceCandidateAdmin(GovernedAdmin):
     search_fields = ("memory_id",)
     search_help_text = _("The whole id of a memory (mem_…).")
     ordering = ("-id",)
+
+
+@admin.register(TraceAdoption, site=console)
+class TraceAdoptionAdmin(GovernedAdmin):
+    roles = TRACE_ROLES
+    area = Area.RECORDS
+    about = _("What agents say they used of what they were given, and what they left. Their reasons are private text.")
+    when_empty = _("No agent has reported what it used.")
+    hidden_fields = ("reason",)
+    references = {"memory_id": "memories.Memory"}
+    list_display = ("at", "trace", "memory_id", "version", "used", "actor")
+    list_filter = ("used", "at")
+    linked_by = {"trace": _("trace"), "memory_id": _("memory")}
+    search_fields = ("memory_id",)
+    search_help_text = _("The whole id of a memory (mem_…).")
+    ordering = ("-at", "-id")

@@ -1,14 +1,15 @@
-"""The body of POST /memory-query."""
+"""The bodies of POST /memory-query and of adoptions."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import ClassVar, cast
 
-from apps.core.api.fields import choice, instant, integer, items, json_object, key, nested, text
+from apps.core.api.fields import boolean, choice, instant, integer, items, json_object, key, nested, text
 from apps.core.api.schema import Body
 from apps.core.limits import LIMITS
 from apps.memories.models import MemoryType
+from apps.retrieval.adoptions import Adoption
 from apps.retrieval.context import Attachment, Budget, JsonValue, Turn
 from apps.retrieval.question import Question
 from apps.retrieval.vocabulary import BudgetUnit, Mode, PacketFormat, Style, Trigger
@@ -88,3 +89,20 @@ class QueryIn(Body):
             format=self.format,
             style=self.style,
         )
+
+
+class AdoptedIn(Body):
+    memory_id: str = text(max_chars=LIMITS.id_chars)
+    version: int = integer(minimum=1)
+    used: bool = boolean(help="Whether the answer rests on it.")
+    reason: str | None = text(max_chars=2000, default=None, help="Why, in words; kept as private text.")
+
+
+class AdoptionsIn(Body):
+    """What the agent did with what a packet held."""
+
+    adopted: tuple[AdoptedIn, ...] = items(nested(AdoptedIn), max_items=CANDIDATES_LIMIT)
+
+    def reported(self) -> list[Adoption]:
+        """The same without HTTP."""
+        return [Adoption(one.memory_id, one.version, one.used, one.reason) for one in self.adopted]

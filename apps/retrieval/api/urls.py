@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from apps.retrieval.api.views import MemoryQuery, Trace
+from apps.retrieval.api.views import Adoptions, MemoryQuery, Trace
 
 urlpatterns = [
     path("memory-query", MemoryQuery.as_view()),
     path("memory-traces/<str:trace_id>", Trace.as_view()),
+    path("memory-traces/<str:trace_id>/adoptions", Adoptions.as_view()),
 ]

@@ -1,4 +1,7 @@
-"""RetrievalTrace and its candidates: why an agent saw this and did not see that. Ids and codes; the words are Content rows."""
+"""RetrievalTrace with its candidates and adoptions: why an agent saw this and not that, and what it used.
+
+Ids and codes; the words are Content rows.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,7 @@ class RetrievalTrace(TenantOwned):
     mode = models.CharField(_("mode"), max_length=16)
     trigger = models.CharField(_("trigger"), max_length=16)
     decision = models.CharField(_("decision"), max_length=16)
+    triage = models.JSONField(_("triage"), default=dict, db_default=models.Value({}, models.JSONField()), blank=True)
     outcome = models.CharField(_("outcome"), max_length=24)
     namespaces = ArrayField(models.UUIDField(), default=list, verbose_name=_("namespaces"))
     window_roles = ArrayField(models.CharField(max_length=32), default=list, blank=True, verbose_name=_("window"))
@@ -65,6 +69,7 @@ class TraceCandidate(TenantOwned):
     position = models.PositiveSmallIntegerField(_("rank"))
     chosen = models.BooleanField(_("chosen"))
     reason = models.CharField(_("reason"), max_length=32, blank=True)
+    authority_revision = models.CharField(_("authority revision"), max_length=64, blank=True, default="", db_default="")
     components = models.JSONField(_("components"), default=dict)
 
     governance: ClassVar = Governance(tenant="tenant", keeps=Keeps.TRACES, audited=Audited.LOG, layer="traces")
@@ -76,3 +81,28 @@ class TraceCandidate(TenantOwned):
 
     def __str__(self) -> str:
         return f"{self.memory_id} {self.reason}"
+
+
+class TraceAdoption(TenantOwned):
+    """What an agent says it did with one packed version: used it or not, and why. Its last word for that version counts."""
+
+    trace = models.ForeignKey(RetrievalTrace, on_delete=models.CASCADE, related_name="adoptions", db_constraint=False)
+    memory_id = models.UUIDField(_("memory"))
+    version = models.PositiveIntegerField(_("version"))
+    used = models.BooleanField(_("used"))
+    reason = models.ForeignKey(
+        "evidence.Content", on_delete=models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("reason text")
+    )
+    actor = models.CharField(_("reported by"), max_length=150)
+    at = models.DateTimeField(_("at"), default=clock.now)
+
+    governance: ClassVar = Governance(tenant="tenant", keeps=Keeps.TRACES, audited=Audited.LOG, layer="traces")
+
+    class Meta:
+        verbose_name = _("adoption")
+        verbose_name_plural = _("adoptions")
+        constraints = (models.UniqueConstraint(fields=("tenant", "trace", "memory_id", "version"), name="adoption_once"),)
+        indexes = (models.Index(fields=("tenant", "memory_id"), name="adoption_by_memory"),)
+
+    def __str__(self) -> str:
+        return f"{self.memory_id} {self.used}"
