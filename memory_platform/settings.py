@@ -182,6 +182,21 @@ CACHES = {
     "cluster": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "memory_platform_cluster_cache"},
 }
 
+# -- extractors: who reads events. One that asks a server outside reads only for tenants that allow it -------------------
+
+EXTRACTORS = env.list("EXTRACTORS", default=["rules"])
+OPENAI_COMPATIBLE = {
+    "url": env.str("OPENAI_COMPATIBLE_URL", default=""),
+    "model": env.str("OPENAI_COMPATIBLE_MODEL", default=""),
+    "key": env.str("OPENAI_COMPATIBLE_KEY", default=""),
+    "seconds": env.int("OPENAI_COMPATIBLE_SECONDS", default=30),
+    "input_tokens": env.int("OPENAI_COMPATIBLE_INPUT_TOKENS", default=8000),
+    "output_tokens": env.int("OPENAI_COMPATIBLE_OUTPUT_TOKENS", default=2000),
+    "answer_bytes": env.int("OPENAI_COMPATIBLE_ANSWER_BYTES", default=262144),
+    "options": env.json("OPENAI_COMPATIBLE_OPTIONS", default={"temperature": 0}),
+    "allow_http": env.bool("OPENAI_COMPATIBLE_ALLOW_HTTP", default=False),
+}
+
 # -- watching --------------------------------------------------------------------------------------------------------
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()

@@ -62,6 +62,32 @@ LINES: dict[str, Line] = {
         "Where `collectstatic` puts the console's files, for a front server that serves them itself.",
         "none: the web process serves them",
     ),
+    "EXTRACTORS": Line(
+        "Who reads events, separated by commas: `rules` (in this process, no network) and `openai_compatible` (asks the server "
+        "below). The first reads every event, the others as well where they may. See [extractors](concepts/extractors.md)."
+    ),
+    "OPENAI_COMPATIBLE_URL": Line(
+        "Address of a chat-completions server, without `/chat/completions`, such as `https://models.example.org/v1`. No proxy is "
+        "used.",
+        "none",
+    ),
+    "OPENAI_COMPATIBLE_MODEL": Line("The model that is asked for. Another one is another version of the extractor.", "none"),
+    "OPENAI_COMPATIBLE_KEY": Line("Sent as bearer token to that server alone; never logged.", "none: no key is sent"),
+    "OPENAI_COMPATIBLE_SECONDS": Line("Time for one question and its whole answer, 1 to 90."),
+    "OPENAI_COMPATIBLE_INPUT_TOKENS": Line(
+        "Most tokens of an event's text that are sent, counted as two bytes each. What is longer is cut, and the rest counts as "
+        "missed."
+    ),
+    "OPENAI_COMPATIBLE_OUTPUT_TOKENS": Line("Most tokens of the answer, asked for as `max_tokens`."),
+    "OPENAI_COMPATIBLE_ANSWER_BYTES": Line("Most bytes of the answer that are read; a longer one is refused."),
+    "OPENAI_COMPATIBLE_OPTIONS": Line(
+        "A JSON object that goes along with every request, for what a server wants in its own way: `temperature`, "
+        "`max_completion_tokens`.",
+        '`{"temperature": 0}`',
+    ),
+    "OPENAI_COMPATIBLE_ALLOW_HTTP": Line(
+        "Let private text and key travel without TLS to another machine. Only for a network that is yours."
+    ),
     "LOG_LEVEL": Line("Least important level of the log on standard error: DEBUG, INFO, WARNING or ERROR."),
     "METRICS_TOKEN": Line(
         "Bearer token with which `/api/v1/metrics` may be read from another machine.",
@@ -80,6 +106,11 @@ INTERNAL = frozenset({"MEMORY_PLATFORM_SCHEMA_IS_CURRENT"})
 TENANT_LINES: dict[str, Line] = {
     "default_retention_class": Line(
         "Retention class of records that name none.", "`conversation` for events, `engineering_knowledge` for memories"
+    ),
+    "external_extraction": Line(
+        "Scopes whose events may be sent to an extractor outside: a list of `project`, `organization`, `user`. Written by the "
+        "section of the same name in the [provisioning file](provisioning.md).",
+        "none",
     ),
     "lexical_profile": Line("How the lexical lane weighs a shared word: `idf` (by rarity) or `overlap` (all alike).", "`idf`"),
     "relevance_share": Line(
@@ -222,8 +253,8 @@ Whole numbers. What the server in front of you uses is in the answer of `GET /ap
 
 ## Settings of one tenant
 
-Kept in the tenant's row (`Tenant.settings`), not in the environment. Nothing in the product writes them yet: neither the
-provisioning file nor the console has a place for them.
+Kept in the tenant's row (`Tenant.settings`), not in the environment. Only `external_extraction` has a place in the provisioning
+file; nothing in the product writes the others yet.
 
 | name | default | what it is for | read in |
 | --- | --- | --- | --- |

@@ -18,9 +18,9 @@ from apps.evidence.drafts import Draft, Prepared, prepare
 from apps.evidence.event_rows import Ground, NewEvent, insert, lock_ground
 from apps.evidence.models import Derivation, SourceEvent
 from apps.evidence.reads import hold_events, namespaces_of, parents_by_event_id
-from apps.evidence.registries import canonical_labels, extraction
+from apps.evidence.registries import canonical_labels, extraction, further_extractions
 from apps.evidence.sources import TRUST
-from apps.jobs.queue import Work, enqueue, publish
+from apps.jobs.queue import enqueue, publish
 from apps.retention.barrier import Happening, covering, deletion_of, is_clearing
 from apps.retention.classes import default_class, unknown_class
 from apps.tenants.transactions import tenant_transaction
@@ -253,20 +253,12 @@ class _Batch:
         access = self.access
         living = {number: row for number, row in self.rows.items() if not row.covered}
         recipe = extraction()
-        jobs = enqueue(
-            tx,
-            access,
-            [
-                Work(
-                    "extract",
-                    recipe.key(row.id, row.deletion_epoch),
-                    {"event": str(row.id), "epoch": row.deletion_epoch},
-                    (row.namespace_id,),
-                )
-                for row in living.values()
-            ],
-        )
-        for row, job in zip(living.values(), jobs, strict=True):
+        work = [recipe.work(row.id, row.deletion_epoch, row.namespace_id) for row in living.values()]
+        for number, row in living.items():
+            scope = self.prepared[number].grant.scope
+            further = further_extractions(access, scope, row.source_type)
+            work += [other.work(row.id, row.deletion_epoch, row.namespace_id) for other in further]
+        for row, job in zip(living.values(), enqueue(tx, access, work), strict=False):  # the first ones, in the same order
             row.job_id = job.id
         texts = self._assign_texts(living)
         if insert(self.rows.values()) != len(self.rows):

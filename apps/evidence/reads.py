@@ -38,6 +38,11 @@ _STATES = {
     ProcessingJob.State.DISCARDED: "dead",
 }
 
+# Of several extractors the one that goes on is what the sender waits for; then what has failed.
+_STATES_IN_VIEW = tuple(
+    str(ProcessingJob.State[name]) for name in ("RUNNING", "QUEUED", "RETRY_WAIT", "DEAD", "DISCARDED", "DONE")
+)
+
 _HOLD = """
     SELECT e.id FROM evidence_sourceevent e JOIN tenants_namespace n ON n.id = e.namespace_id
     WHERE e.tenant_id = %(tenant)s AND n.tenant_id = %(tenant)s
@@ -182,15 +187,16 @@ def read_event(access: Access, event_id: str, *, include_content: bool = False) 
 
 
 def processing_of(tenant_id: UUID, row: SourceEvent) -> Processing:
-    """From the newest extraction of the event; one that arrived covered by a deletion is done with at once."""
-    state = (
-        ProcessingJob.objects.filter(tenant_id=tenant_id, kind="extract", key__startswith=f"{row.id}:")
-        .order_by("-id")
-        .values_list("state", flat=True)
-        .first()
-    )
-    name = "extracted" if state is None else _STATES[ProcessingJob.State(state)]
-    return Processing(name, registries.candidates_of(tenant_id, row.id))
+    """From the newest job of every extractor that reads the event: done when all are, dead when one is and none goes on.
+
+    An event that arrived covered is done with at once; finished jobs are removed after a while.
+    """
+    jobs = ProcessingJob.objects.filter(tenant_id=tenant_id, kind__in=registries.READING_KINDS, key__startswith=f"{row.id}:")
+    newest: dict[str, str] = {}
+    for key, state in jobs.order_by("-id").values_list("key", "state"):
+        newest.setdefault(registries.reader_of(key), state)
+    state = min(newest.values(), key=_STATES_IN_VIEW.index, default=ProcessingJob.State.DONE)
+    return Processing(_STATES[ProcessingJob.State(state)], registries.candidates_of(tenant_id, row.id))
 
 
 def _by_event_id(

@@ -8,32 +8,53 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
 
+from apps.jobs.queue import Work
+
+if TYPE_CHECKING:
+    from apps.tenants.access import Access
+
 LabelKind = Literal["topic", "entity"]
+FurtherReaders = Callable[["Access", str, str], "tuple[Extraction, ...]"]
 LabelResolver = Callable[[UUID, LabelKind, frozenset[str]], Mapping[str, str]]
 CandidateFinder = Callable[[UUID, UUID], list[str]]
 
 
+EXTRACT = "extract"  # the kind of job that reads new events
+READING_KINDS = (EXTRACT, "extract_outside", "reextract")  # every kind that reads an event, whose keys begin with it
+
+
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Which extractor reads new events, and under which admission policy."""
+    """Which extractor reads an event, under which admission policy, in which kind of job."""
 
     extractor: str
     version: str
     policy_version: str
+    kind: str = EXTRACT
 
     def key(self, event_id: UUID, epoch: int) -> str:
         """The key that makes one extraction of an event once per extractor version, policy version and deletion epoch (EV-14)."""
         return f"{event_id}:{self.extractor}@{self.version}:{self.policy_version}:{epoch}"
 
+    def work(self, event_id: UUID, epoch: int, namespace_id: UUID) -> Work:
+        """The job to put down."""
+        return Work(self.kind, self.key(event_id, epoch), {"event": str(event_id), "epoch": epoch}, (namespace_id,))
+
+
+def reader_of(key: str) -> str:
+    """The name of the extractor in the key of a job."""
+    return key.split(":")[1].partition("@")[0]
+
 
 @dataclass(slots=True)
 class _Registered:
     extraction: Extraction | None = None
+    further: FurtherReaders | None = None
     labels: LabelResolver | None = None
     candidates: CandidateFinder | None = None
 
@@ -42,8 +63,13 @@ _registered = _Registered()
 
 
 def use_extraction(extraction: Extraction) -> None:
-    """Jobs of kind ``extract`` are keyed with this from now on."""
+    """Every new event is read by this one."""
     _registered.extraction = extraction
+
+
+def set_further_readers(readers: FurtherReaders) -> None:
+    """``readers(access, scope, source type)``: who else reads a new event of this tenant, each in a job of its own."""
+    _registered.further = readers
 
 
 def set_label_resolver(resolver: LabelResolver) -> None:
@@ -62,6 +88,11 @@ def extraction() -> Extraction:
         msg = "no extractor is registered with apps.evidence"
         raise ImproperlyConfigured(msg)
     return _registered.extraction
+
+
+def further_extractions(access: Access, scope: str, source_type: str) -> tuple[Extraction, ...]:
+    """Who else reads a new event of this scope and source, besides the one of :func:`extraction`."""
+    return () if _registered.further is None else _registered.further(access, scope, source_type)
 
 
 def canonical_labels(tenant_id: UUID, kind: LabelKind, labels: frozenset[str]) -> Mapping[str, str]:

@@ -12,20 +12,21 @@ class MemoriesConfig(AppConfig):
     def ready(self) -> None:
         # Models are loaded only now.
         from apps.evidence import registries  # noqa: PLC0415
-        from apps.memories import extractors, forgetting, jobs, labels, layers  # noqa: F401, PLC0415 - jobs registers itself
+        from apps.memories import checks, extractors, forgetting, labels, layers, outside  # noqa: PLC0415
+        from apps.memories import jobs as _jobs  # noqa: F401, PLC0415 - registers itself
         from apps.memories.candidate_reads import candidates_of  # noqa: PLC0415
-        from apps.memories.candidates import POLICY_VERSION  # noqa: PLC0415
-        from apps.memories.extraction import EXTRACTOR  # noqa: PLC0415
         from apps.retention.layers import register_layer  # noqa: PLC0415
         from apps.retention.models import TargetKind  # noqa: PLC0415
         from apps.retention.targets import on_revoked, register_target  # noqa: PLC0415
         from apps.tenants.provisioning import register_section  # noqa: PLC0415
 
-        version = extractors.get(EXTRACTOR).version
-        registries.use_extraction(registries.Extraction(EXTRACTOR, version, POLICY_VERSION))
+        checks.configure_extractors()
+        registries.use_extraction(outside.recipe(extractors.chosen()[0]))
+        registries.set_further_readers(outside.further_readers)
         registries.set_label_resolver(labels.canonical_labels)
         registries.set_candidate_finder(candidates_of)
         register_section("labels", parse=labels.parse_labels, apply=labels.apply_labels)
+        register_section(outside.SETTING, parse=outside.parse_scopes, apply=outside.apply_scopes)
         register_target(TargetKind.MEMORY, forgetting.resolve_memory)
         on_revoked(forgetting.shut)
         for layer in (layers.Candidates(), layers.Versions(), layers.Relations()):

@@ -6,28 +6,31 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from apps.audits import log
 from apps.core.errors import ValidationFailed
+from apps.core.text import hidden_characters
 from apps.evidence import reads
+from apps.evidence.redaction import redact
 from apps.memories import extractors
 from apps.memories.candidates import POLICY_VERSION, settle
-from apps.memories.commit import Author, lock_namespace
+from apps.memories.commit import Author, LockedNamespace, lock_namespace
 from apps.memories.extractors.base import SUBJECT, SourceText
-from apps.memories.models import EpistemicStatus, MemoryType, RetrievalPolicy, Verdict
+from apps.memories.models import Candidate, EpistemicStatus, MemoryType, RetrievalPolicy, Verdict
+from apps.memories.outside import SENT, may_read
 from apps.memories.proposals import Proposal
 from apps.memories.reasons import Reason
 from apps.memories.waiting import release
-from apps.tenants.models import Scope
+from apps.tenants.models import Scope, Tenant
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from apps.evidence.models import SourceEvent
     from apps.evidence.reads import Material
-    from apps.memories.extractors.base import Extractor, Proposed
+    from apps.memories.extractors.base import Extraction, Extractor, Proposed
     from apps.tenants.access import Access, NamespaceGrant
     from apps.tenants.transactions import TenantTransaction
 
-EXTRACTOR = "rules"  # reads new events; others are asked for by name
 _REASONS = frozenset(Reason)
 
 
@@ -42,29 +45,79 @@ class Read:
 
 
 def read_event(tx: TenantTransaction, access: Access, event_id: UUID, *, extractor: Extractor | None = None) -> Read:
-    """Extract one event in the open transaction.
+    """Extract one event in the open transaction, with an extractor that needs nobody else.
 
     An event that was erased or is covered by a deletion yields nothing (VH-13, DJ-03). Idempotent: the ids of its candidates
     follow from event, extractor and rules alone, so a second run finds what the first one wrote.
     """
-    reader = extractor or extractors.get(EXTRACTOR)
+    reader = extractor or extractors.chosen()[0]
+    held = _hold(access, event_id)
+    if held is None:
+        return Read({}, yielded=False)
+    return _settle_all(tx, access, *held, reader, reader.extract(_source_of(held[0], access.by_id[held[1].id])))
+
+
+class Withheld(Exception):
+    """The tenant does not let this event go outside, or not any more. It may be asked for again when it does."""
+
+
+def text_for(access: Access, event_id: UUID, reader: Extractor) -> SourceText | None:
+    """The text that an extractor outside may be sent, in the open transaction, which notes that it is.
+
+    None if the event is gone or has no text, for text that does not read as it looks (ID-31), and if the extractor has proposed
+    something for this event already. Raises Withheld.
+    """
+    found = reads.material(access, event_id)
+    if found is None or not found.text or hidden_characters(found.text):
+        return None
+    event, grant = found.event, access.by_id[found.event.namespace_id]
+    # The access is as old as the claim of the job; the permission may have been taken away since.
+    tenant = Tenant.objects.get(id=access.tenant_id)
+    if not may_read(reader, tenant, grant.scope, event.source_type):
+        raise Withheld
+    if Candidate.objects.filter(tenant_id=access.tenant_id, event=event, origin=extractors.origin(reader)).exists():
+        return None
+    log.record(access, SENT, "event", event.event_id, namespace_id=event.namespace_id, codes=[reader.name])
+    # Detectors may have learned since the text was stored.
+    return replace(_source_of(found, grant), text=redact(found.text).text)
+
+
+def take_up(tx: TenantTransaction, access: Access, event_id: UUID, reader: Extractor, extraction: Extraction) -> Read:
+    """Settle what an extractor outside has proposed, in the open transaction.
+
+    The barrier is asked now: what was deleted while it was asked yields nothing.
+    """
+    held = _hold(access, event_id)
+    return Read({}, yielded=False) if held is None else _settle_all(tx, access, *held, reader, extraction)
+
+
+def _hold(access: Access, event_id: UUID) -> tuple[Material, LockedNamespace] | None:
+    """The event and the lock of its namespace, or None if it is gone or has no text."""
     found = reads.material(access, event_id)
     if found is None or not found.text:
-        return Read({}, yielded=False)
+        return None
     namespace = lock_namespace(access.tenant_id, found.event.namespace_id)
     # Accepted while we waited for the lock: asked again under it.
     still_there = reads.material(access, event_id) if namespace.deletion_epoch != found.event.deletion_epoch else found
-    if still_there is None:
-        return Read({}, yielded=False)
+    return None if still_there is None else (found, namespace)
+
+
+def _settle_all(
+    tx: TenantTransaction,
+    access: Access,
+    found: Material,
+    namespace: LockedNamespace,
+    reader: Extractor,
+    extraction: Extraction,
+) -> Read:
     grant = access.by_id[namespace.id]
-    extraction = reader.extract(_source_of(found, grant))
     author = Author(access.actor_id, found.event.subject_id, extractors.origin(reader), found.event.session_id)
-    counts: dict[str, int] = {}
+    counts: dict[str, int] = {"refused": extraction.refused} if extraction.refused else {}
     for place, proposed in enumerate(extraction.proposals):
         proposal = _proposal(found.event, grant, author.origin, place, proposed)
         allowed = grant if _belongs(proposed, grant) else replace(grant, write=False)
         try:
-            status = settle(tx, access, allowed, namespace, author, proposal, event_id=event_id).outcome.status
+            status = settle(tx, access, allowed, namespace, author, proposal, event_id=found.event.id).outcome.status
         except ValidationFailed:  # an extractor is no better than any other client; nothing of this proposal was written
             status = "invalid"
         counts[status] = counts.get(status, 0) + 1

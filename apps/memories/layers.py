@@ -11,7 +11,8 @@ from django.db.models import Q
 from apps.evidence.content import erase_texts
 from apps.memories.forgetting import dropped_candidates, erase_versions, lost_events
 from apps.memories.models import Candidate, EvidenceLink, Memory, MemoryVersion, Relation
-from apps.retention.layers import CHUNK, Cleared, Layer, Target
+from apps.memories.outside import was_sent
+from apps.retention.layers import CHUNK, Cleared, Layer, RemainingCopy, Target
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -58,6 +59,10 @@ class Candidates(Layer):
                 [target.tenant_id, list(self._rows(target).values_list("id", flat=True))],
             )
             return int(cursor.fetchone()[0])
+
+    def remaining_copies(self, target: Target) -> list[RemainingCopy]:
+        """What an extractor outside was sent is out of reach; how long its operator keeps it, nobody here knows."""
+        return [RemainingCopy("model_server", "sent_for_extraction")] if was_sent(target) else []
 
     def _rows(self, target: Target) -> QuerySet[Candidate]:
         return dropped_candidates(target, lost_events(target), _revoked(target))

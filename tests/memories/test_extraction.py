@@ -9,12 +9,12 @@ from apps.evidence.ingestion import accept_event
 from apps.evidence.reads import read_event
 from apps.jobs.models import ProcessingJob
 from apps.jobs.runner import drain
-from apps.memories import extraction
 from apps.memories.extractors import get
 from apps.memories.extractors.base import Extraction, Proposed
 from apps.memories.models import Candidate, Memory
 from apps.memories.reads import read_memory
 from apps.retention.deletion import DeletionRequest, request_deletion
+from tests.memories.readers import reading_with
 from tests.memories.sayings import LABELS, Memories, at
 from tests.tenants.world import World
 
@@ -107,18 +107,18 @@ def test_another_deletion_does_not_stop_the_work(memories, world):
         assert Memory.objects.filter(state="active").count() == 1
 
 
-def test_a_bad_proposal_does_not_poison_the_event(memories, world, monkeypatch):
+def test_a_bad_proposal_does_not_poison_the_event(memories, world):
     class Odd:
-        name, version = "odd", "1"
+        name, version, outside, sources = "odd", "1", False, frozenset({"user_message"})
 
         def extract(self, source):
             good = Proposed(memory_type="fact", fact_key="lamp", content="The lamp is warm", epistemic_status="explicit")
             bad = Proposed(memory_type="fact", fact_key="stove", content="x", epistemic_status="explicit", topics=("nowhere",))
             return Extraction((bad, good), sentences=2, understood=2)
 
-    monkeypatch.setattr(extraction.extractors, "get", lambda _name: Odd())
-    event = memories.event("whatever")
-    drain()
+    with reading_with(Odd()):
+        event = memories.event("whatever")
+        drain()
     (candidate,) = candidates(world, event)
     assert (candidate.fact_key, candidate.status) == ("lamp", "committed")
 
@@ -158,6 +158,33 @@ def test_a_correction_wins_in_any_order(memories, world, order):
     from apps.core.ids import public_id
 
     assert "Kotlin" in read_memory(world.access(), public_id("mem", memory.id)).content
+
+
+@pytest.mark.requirement("OJ-08")
+def test_a_poisoned_event_never_blocks_the_others_of_its_batch(memories, world):
+    """An extractor that falls over one text: that event alone waits and ends as a dead letter, the others are read."""
+
+    class Brittle:
+        name, version, outside, sources = "brittle", "1", False, frozenset({"user_message"})
+
+        def extract(self, source):
+            if "poison" in source.text:
+                raise ZeroDivisionError
+            said = Proposed(memory_type="fact", fact_key=source.text, content=source.text, epistemic_status="explicit")
+            return Extraction((said,), sentences=1, understood=1)
+
+    with reading_with(Brittle()):
+        texts = [f"note {number}" for number in range(6)]
+        poisoned = [memories.event(text) for text in (*texts[:3], "poison", *texts[3:])][3]
+        for _ in range(9):
+            drain()
+            with world.inside():
+                ProcessingJob.objects.filter(state="retry_wait").update(next_try_at=at("2024-01-01"))
+    assert read_event(world.access(), poisoned).processing.state == "dead"
+    with world.inside():
+        assert sorted(Memory.objects.values_list("fact_key", flat=True)) == texts
+        job = ProcessingJob.objects.get(state="dead")
+        assert (job.attempts, job.last_error, ProcessingJob.objects.filter(state="done").count()) == (8, "ZeroDivisionError", 6)
 
 
 # -- what releases a claim that waits

@@ -1,4 +1,8 @@
-"""Extractors by name. `rules` is always there; others are added by the app that brings them, when it starts."""
+"""Extractors by name, and which of them this deployment has chosen.
+
+`rules` is always there, `openai_compatible` when the operator has named it; others are added by the app that brings them, when it
+starts. A deployment chooses by the setting EXTRACTORS: the first one reads every event, the others as well where they may.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,12 @@ from typing import TYPE_CHECKING
 from apps.memories.extractors.rules import RULES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from apps.memories.extractors.base import Extractor
 
 _REGISTRY: dict[str, Extractor] = {}
+_CHOSEN: list[str] = [RULES.name]
 
 
 def register(extractor: Extractor) -> None:
@@ -23,6 +30,16 @@ def register(extractor: Extractor) -> None:
 def get(name: str) -> Extractor:
     """The extractor of that name; KeyError if there is none."""
     return _REGISTRY[name]
+
+
+def choose(names: Sequence[str]) -> None:
+    """Let these read new events, in this order; without a name it is the rules. The system checks refuse unknown ones."""
+    _CHOSEN[:] = list(dict.fromkeys(names)) or [RULES.name]
+
+
+def chosen() -> tuple[Extractor, ...]:
+    """The extractors that read new events, the first one first; a name that nobody registered is left out."""
+    return tuple(_REGISTRY[name] for name in _CHOSEN if name in _REGISTRY) or (RULES,)
 
 
 def versions() -> dict[str, str]:

@@ -72,20 +72,57 @@ class Extraction:
     sentences: int = 0
     understood: int = 0
     withheld: int = 0
+    refused: int = 0  # proposals of an extractor that is not trusted, which broke a rule
 
     @property
     def missed(self) -> int:
         return self.sentences - self.understood - self.withheld
 
 
+class Outage(Exception):
+    """Whoever an extractor asks cannot be asked now. ``code`` says why; not before ``seconds``, if that was said."""
+
+    def __init__(self, code: str, seconds: float = 0.0) -> None:
+        super().__init__(code)
+        self.code = code
+        self.seconds = seconds
+
+
+class Unusable(Exception):
+    """The answer cannot be used; asked again, there may be a better one."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Declined(Exception):
+    """This text will not be read, however often it is asked for."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
 class Extractor(Protocol):
-    """`version` is part of the key of an extraction job: a new version may look at an old event again."""
+    """`version` is part of the key of an extraction job: a new version may look at an old event again.
+
+    One that is `outside` sends the text out of the installation. It reads only events of the `sources` it names, of tenants that
+    allow it, without a transaction, and is not trusted: what it proposes goes through guarding.py. It alone may raise Outage,
+    Unusable and Declined.
+    """
 
     @property
     def name(self) -> str: ...
 
     @property
     def version(self) -> str: ...
+
+    @property
+    def outside(self) -> bool: ...
+
+    @property
+    def sources(self) -> frozenset[str]: ...
 
     def extract(self, source: SourceText) -> Extraction:
         """Propose memories. Never raises because of the text."""

@@ -75,21 +75,23 @@ _VOICES = {
     "assistant_message": _Voice(frozenset({"lead"}), standing="inferred"),
     "document": _Voice(frozenset({"dated_state"}), standing="observed", orders=True),
     "web_page": _Voice(frozenset(), standing="inferred", orders=True),
-    "system": _Voice(frozenset()),
+    "system": _Voice(frozenset(), standing="inferred"),
 }
-_SILENT = _Voice(frozenset())
+_SILENT = _Voice(frozenset(), standing="inferred")
 
 
 class _Rules:
     name = "rules"
     version = VERSION
+    outside = False
+    sources = frozenset(_VOICES)
 
     def extract(self, source: SourceText) -> Extraction:
         """Read a text sentence by sentence. Text with hidden characters gives nothing: it does not read as it looks (ID-31)."""
         divided = divide(source.text, source.occurred_at)
         counted = len(divided.sentences) + divided.left_out
         voice = _VOICES.get(source.source_type, _SILENT)
-        if voice == _SILENT or hidden_characters(source.text):
+        if not (voice.rules or voice.orders) or hidden_characters(source.text):
             return Extraction((), counted, 0, counted)
         found: list[Proposed] = []
         understood, withheld = 0, divided.left_out
@@ -117,10 +119,25 @@ def _read(sentence: Sentence, voice: _Voice, found: list[Proposed]) -> tuple[_Re
     guarded = _guarded(sentence, voice, found)
     if guarded is not None:
         return guarded, True
-    language = chinese if _HAN.search(sentence.text) is not None else english
+    language = language_of(sentence)
     if _is_not_stated(sentence, language, found):
         return [], True
     return _stated(sentence, voice, language), False
+
+
+def language_of(sentence: Sentence) -> ModuleType:
+    """The module of rules for the sentence's language."""
+    return chinese if _HAN.search(sentence.text) is not None else english
+
+
+def best_standing(source_type: str) -> str:
+    """The best standing that a statement of this source may have, whoever reads it."""
+    return _VOICES.get(source_type, _SILENT).standing
+
+
+def states_nothing(sentence: Sentence) -> bool:
+    """A question, a quotation, a hypothesis or a condition: nothing in it is the speaker's own plain word."""
+    return bool(sentence.is_question or sentence.is_covered or language_of(sentence).withheld(sentence))
 
 
 def _guarded(sentence: Sentence, voice: _Voice, found: list[Proposed]) -> _Read | None:
@@ -138,7 +155,7 @@ def _is_not_stated(sentence: Sentence, language: ModuleType, found: list[Propose
         if found and not found[-1].marks:
             found.pop()  # "just kidding"
         return True
-    return bool(sentence.is_question or sentence.is_covered or language.withheld(sentence))
+    return states_nothing(sentence)
 
 
 def _stated(sentence: Sentence, voice: _Voice, language: ModuleType) -> _Read:
@@ -186,6 +203,11 @@ _ENDING = " \t.。!！,，;；~～"
 _STANDINGS = ("inferred", "observed", "explicit")  # from weak to strong
 
 
+def weaker(first: str, second: str) -> str:
+    """The weaker of two standings; what is none of those that an extractor may give is an inference."""
+    return min((one if one in _STANDINGS else _STANDINGS[0] for one in (first, second)), key=_STANDINGS.index)
+
+
 def _proposed(sentence: Sentence, reading: Reading, source: SourceText, voice: _Voice) -> Proposed:
     start, end = reading.said or (0, len(sentence.text))
     content = sentence.text[start:end].strip(_ENDING)
@@ -194,7 +216,7 @@ def _proposed(sentence: Sentence, reading: Reading, source: SourceText, voice: _
         fact_key=reading.key,
         content=content,
         rationale=reading.rationale,
-        epistemic_status=min(reading.epistemic_status, voice.standing, key=_STANDINGS.index),
+        epistemic_status=weaker(reading.epistemic_status, voice.standing),
         verdict=reading.verdict,
         valid_from=reading.valid_from,
         valid_to=reading.valid_to,

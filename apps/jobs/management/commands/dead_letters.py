@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.core.api.responses import instant_text
 from apps.core.errors import NotFound
 from apps.core.ids import parse_public_id, public_id
 from apps.core.isolation import system_context
@@ -106,7 +105,7 @@ def _row(job: ProcessingJob, tenants: dict[UUID, str]) -> dict[str, str | int | 
         "kind": job.kind,
         "last_error": job.last_error,
         "attempts": job.attempts,
-        "finished_at": None if job.finished_at is None else instant_text(job.finished_at),
+        "finished_at": None if job.finished_at is None else job.finished_at.isoformat(),
     }
 
 
