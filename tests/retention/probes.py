@@ -24,7 +24,7 @@ def make_deletion(world, subject, project):
 
 
 probe("POST", "memory-deletions", Probe(body=lambda: new_deletion("subject", "alice"), success=202, statements=26))
-probe("GET", "memory-deletions/<str:job_id>", Probe(make=make_deletion, statements=10))
+probe("GET", "memory-deletions/<str:job_id>", Probe(make=make_deletion, statements=11))
 
 
 def make_certified_deletion(world, subject, project):
