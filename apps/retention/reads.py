@@ -88,7 +88,7 @@ def visible_jobs(access: Access) -> QuerySet[DeletionJob]:
     jobs = DeletionJob.objects.filter(tenant_id=access.tenant_id)
     if access.roles & _OVERSEERS:
         return jobs
-    reach = Q(namespace_id__in=[grant.id for grant in access.namespaces if grant.erase])
+    reach = Q(namespace_id__in=[grant.id for grant in access.every_namespace if grant.erase])
     if access.subject_id is not None:
         reach |= Q(subject_id=access.subject_id) | Q(namespace__subject_id=access.subject_id)
     return jobs.filter(reach)

@@ -113,7 +113,7 @@ def may_erase(access: Access, grant: NamespaceGrant) -> bool:
 
 def known_namespaces(access: Access) -> list[NamespaceGrant]:
     """Where a target may lie: what the caller reads, and what they may erase without reading it (compliance staff)."""
-    return [grant for grant in access.namespaces if grant.read or grant.erase]
+    return [grant for grant in access.every_namespace if grant.read or grant.erase]
 
 
 def resolve_namespace(access: Access, target: str) -> Resolved:

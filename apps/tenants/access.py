@@ -5,6 +5,7 @@ Built once per request or job (apps/tenants/grants.py) and passed down; nothing 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -43,7 +44,9 @@ class NamespaceGrant:
 class Access:
     """Tenant, actor, subject, session, operations, namespaces and policies of one request or job.
 
-    ``namespaces`` lists what the actor reaches at all, in the order user, projects (as delegated), organization.
+    ``namespaces`` lists what the actor reaches, in the order user, projects (as delegated), organization. Where they may erase
+    and do nothing else (compliance staff, on the namespace of every subject) is read only when somebody asks for
+    ``every_namespace`` or ``by_id``: those are as many as the tenant has subjects.
     """
 
     tenant_id: UUID
@@ -63,6 +66,7 @@ class Access:
     projects: tuple[tuple[UUID, str], ...] = ()  # keys of the projects the credential or delegation names, in its order
     request_id: str = ""
     settings: dict[str, object] = field(default_factory=dict, hash=False, compare=False)  # the tenant's own settings
+    erase_only: Callable[[], tuple[NamespaceGrant, ...]] = field(default=tuple, repr=False, hash=False, compare=False)
 
     @cached_property
     def readable(self) -> tuple[UUID, ...]:
@@ -74,8 +78,13 @@ class Access:
         return frozenset(grant.id for grant in self.namespaces if grant.write)
 
     @cached_property
+    def every_namespace(self) -> tuple[NamespaceGrant, ...]:
+        """``namespaces`` and those in which only erasing is allowed."""
+        return self.namespaces + self.erase_only()
+
+    @cached_property
     def by_id(self) -> dict[UUID, NamespaceGrant]:
-        return {grant.id: grant for grant in self.namespaces}
+        return {grant.id: grant for grant in self.every_namespace}
 
     def has(self, operation: str) -> bool:
         """May the caller do this at all? A host credential that speaks for nobody can only delegate, whatever it may pass on."""

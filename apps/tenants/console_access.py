@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -68,12 +69,13 @@ def person_access(user: User, tenant_id: UUID, *, request_id: str = "") -> Acces
         actor_id=user.id,
         actor=user.username,
         caller_id=user.id.hex,
-        operations=_operations_of(roles, reach.namespaces),
+        operations=_operations_of(roles, reach),
         namespaces=reach.namespaces,
         policies=reach.policies,
         roles=roles,
         request_id=request_id,
         settings=tenant.settings,
+        erase_only=partial(grants.erase_only_of_person, tenant_id, user.id),
     )
 
 
@@ -142,13 +144,13 @@ def operator_access(tenant: Tenant, namespaces: tuple[NamespaceGrant, ...] = (),
     )
 
 
-def _operations_of(roles: frozenset[str], namespaces: tuple[NamespaceGrant, ...]) -> frozenset[str]:
+def _operations_of(roles: frozenset[str], reach: grants.Reach) -> frozenset[str]:
     """People have no credential that could narrow them: what they hold on some namespace is what verbs may ask for."""
     found: set[str] = {Operation.DELETIONS_RESUME} if Role.COMPLIANCE in roles else set()
-    for grant in namespaces:
+    found |= {Operation.MEMORY_DELETE} if reach.erases else set()
+    for grant in reach.namespaces:
         found |= {Operation.MEMORY_READ, Operation.TRACES_READ} if grant.read else set()
         found |= {Operation.MEMORY_WRITE, Operation.PROMOTIONS_REQUEST} if grant.write else set()
-        found |= {Operation.MEMORY_DELETE} if grant.erase else set()
         found |= {Operation.CONFLICTS_RESOLVE} if grant.review else set()
     return frozenset(str(name) for name in found)
 

@@ -17,6 +17,7 @@ from django.contrib.auth.models import Group, Permission
 from guardian.shortcuts import get_objects_for_user
 
 from apps.core.errors import NotPermitted
+from apps.core.isolation import tenant_context
 from apps.core.prepared import fetch_prepared
 from apps.tenants.access import NamespaceGrant
 from apps.tenants.models import (
@@ -215,11 +216,15 @@ def _permissions(model: type[Any]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Namespaces in the order user, projects, organization; the policies; and the named projects, in their order."""
+    """Namespaces in the order user, projects, organization; the policies; and the named projects, in their order.
+
+    ``erases``: whether there is any namespace, among these or not, in which a person may erase.
+    """
 
     namespaces: tuple[NamespaceGrant, ...] = ()
     policies: frozenset[UUID] = frozenset()
     projects: tuple[tuple[UUID, str], ...] = ()
+    erases: bool = False
 
 
 # One row per namespace in question: what the user holds on it, alone or through a group.
@@ -253,22 +258,25 @@ FROM tenants_namespace n
 WHERE n.tenant_id = %(tenant)s
   AND (n.subject_id = %(subject)s OR n.project_id = ANY(%(projects)s) OR n.scope = 'organization')
 """  # noqa: S608 - constants of this module
-_OF_PERSON = """
-SELECT n.id, n.scope, n.scope_id, n.subject_id, n.project_id, array_agg(DISTINCT h.codename)
-FROM (
-    SELECT g.content_object_id, p.codename FROM tenants_namespaceuserpermission g
-    JOIN auth_permission p ON p.id = g.permission_id
-    WHERE g.user_id = %(user)s
+# The namespaces on which a person holds one of some permissions, alone or through a group; some of them twice.
+_HELD_BY_PERSON = """
+    SELECT g.content_object_id FROM tenants_namespaceuserpermission g
+    WHERE g.user_id = %(user)s AND g.permission_id = ANY(%(permissions)s)
     UNION ALL
-    SELECT g.content_object_id, p.codename FROM tenants_namespacegrouppermission g
-    JOIN auth_permission p ON p.id = g.permission_id
+    SELECT g.content_object_id FROM tenants_namespacegrouppermission g
     JOIN tenants_user_groups m ON m.group_id = g.group_id
-    WHERE m.user_id = %(user)s
-) h
-JOIN tenants_namespace n ON n.id = h.content_object_id
-WHERE n.tenant_id = %(tenant)s
-GROUP BY n.id
+    WHERE m.user_id = %(user)s AND g.permission_id = ANY(%(permissions)s)
 """
+_OF_PERSON = f"""
+SELECT n.id, n.scope, n.scope_id, n.subject_id, n.project_id, {_HELD}
+FROM tenants_namespace n
+WHERE n.tenant_id = %(tenant)s AND n.id IN ({_HELD_BY_PERSON})
+"""  # noqa: S608 - constants of this module
+_POLICIES_AND_ANY = f"""
+SELECT {_POLICIES}, EXISTS (
+    SELECT 1 FROM ({_HELD_BY_PERSON}) h JOIN tenants_namespace n ON n.id = h.content_object_id WHERE n.tenant_id = %(tenant)s
+)
+"""  # noqa: S608 - constants of this module
 _NAMED = "SELECT id, key FROM tenants_project WHERE tenant_id = %(tenant)s AND id = ANY(%(projects)s)"
 _ORDER = {Scope.USER: 0, Scope.PROJECT: 1, Scope.ORGANIZATION: 2}
 
@@ -308,11 +316,25 @@ def _in_order(projects: Collection[UUID], keys: Mapping[UUID, str]) -> tuple[tup
 
 
 def reach_of_person(tenant_id: UUID, user_id: UUID) -> Reach:
-    """Every namespace of a tenant on which a person holds anything, and the policies they may read under."""
-    grants = [_grant_of(row, set(row[5])) for row in fetch_prepared(_OF_PERSON, {"tenant": tenant_id, "user": user_id})]
-    grants.sort(key=lambda grant: (_ORDER[Scope(grant.scope)], grant.scope_id))
-    policies = fetch_prepared(f"SELECT {_POLICIES}", {"user": user_id})[0][0]
-    return Reach(tuple(grants), frozenset(policies))
+    """The namespaces of a tenant on which a person holds anything beyond erasing, and the policies they may read under."""
+    found = _of_person(tenant_id, user_id, READ, WRITE, REVIEW, PROMOTE)
+    asked = {"tenant": tenant_id, "user": user_id, "permissions": [_permission(Namespace, ERASE)]}
+    [(policies, erases)] = fetch_prepared(_POLICIES_AND_ANY, asked)
+    return Reach(found, frozenset(policies), erases=erases)
+
+
+def erase_only_of_person(tenant_id: UUID, user_id: UUID) -> tuple[NamespaceGrant, ...]:
+    """The namespaces of a tenant in which a person may erase and do nothing else; for compliance staff one for each subject."""
+    with tenant_context(tenant_id):
+        found = _of_person(tenant_id, user_id, ERASE)
+    return tuple(grant for grant in found if not (grant.read or grant.write or grant.review or grant.promote))
+
+
+def _of_person(tenant_id: UUID, user_id: UUID, *permissions: str) -> tuple[NamespaceGrant, ...]:
+    wanted = [_permission(Namespace, name) for name in permissions]
+    rows = fetch_prepared(_OF_PERSON, {"tenant": tenant_id, "user": user_id, "permissions": wanted})
+    grants = [_grant_of(row, set(row[5])) for row in rows]
+    return tuple(sorted(grants, key=lambda grant: (_ORDER[Scope(grant.scope)], grant.scope_id)))
 
 
 def _grant_of(row: tuple[Any, ...], held: set[str]) -> NamespaceGrant:

@@ -22,7 +22,7 @@ SPACES = [("organization", "orchard"), ("project", "kiosk"), ("project", "lighth
 
 
 def held(access):
-    return {(n.scope, n.scope_id): {name for name in PERMISSIONS if getattr(n, name)} for n in access.namespaces}
+    return {(n.scope, n.scope_id): {name for name in PERMISSIONS if getattr(n, name)} for n in access.every_namespace}
 
 
 @pytest.mark.parametrize(
@@ -42,10 +42,22 @@ def test_what_a_role_holds_on_namespaces(world, role, shared, private):
     assert access.roles == {role} and access.actor == f"{role}_orchard"
 
 
+def test_what_compliance_staff_reach_does_not_grow_with_the_tenant(world):
+    """They may erase everywhere; that is as many namespaces as there are subjects, and few pages ask which."""
+    access = world.person_access("compliance")
+    assert access.namespaces == ()
+    assert access.has("memory:delete")
+    people.create_subject(world.command(), key="carol")
+    assert {grant.scope_id for grant in access.every_namespace} >= {"alice", "bob", "carol", "kiosk", "orchard"}
+    assert access.by_id[world.namespace("user", "carol").id].erase
+    assert world.person_access("owner").every_namespace == world.person_access("owner").namespaces
+    assert not world.person_access("reviewer").has("memory:delete")
+
+
 @pytest.mark.requirement("ID-16")
 def test_nobody_reads_the_memory_of_a_single_person_by_role(world):
     for role in ROLES:
-        assert not any(n.read for n in world.person_access(role).namespaces if n.scope == "user"), role
+        assert not any(n.read for n in world.person_access(role).every_namespace if n.scope == "user"), role
 
 
 def test_our_statement_and_guardian_agree(world):
