@@ -11,8 +11,9 @@ class EvidenceConfig(AppConfig):
 
     def ready(self) -> None:
         # Models are loaded only now.
-        from apps.evidence import layers, targets  # noqa: PLC0415
+        from apps.evidence import coverage, layers, targets  # noqa: PLC0415
         from apps.evidence.content import keep_reason  # noqa: PLC0415
+        from apps.retention.holds import register_reach  # noqa: PLC0415
         from apps.retention.layers import register_layer  # noqa: PLC0415
         from apps.retention.models import TargetKind  # noqa: PLC0415
         from apps.retention.reasons import set_reason_keeper  # noqa: PLC0415
@@ -23,4 +24,5 @@ class EvidenceConfig(AppConfig):
         register_target(TargetKind.SUBJECT, targets.resolve_subject)
         on_revoked(targets.shut)
         register_layer(layers.Sources())
+        register_reach(coverage.reaches)
         set_reason_keeper(keep_reason)

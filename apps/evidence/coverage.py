@@ -11,7 +11,7 @@ from apps.retention.barrier import covered_query
 from apps.retention.models import TargetKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from uuid import UUID
 
     from apps.retention.layers import Target
@@ -61,6 +61,12 @@ def covered_events(target: Target) -> QuerySet[SourceEvent]:
     """
     named = Q(covered=True, id__in=target.keys)
     return SourceEvent.objects.filter(directly_covered(target) | named, tenant_id=target.tenant_id)
+
+
+def reaches(target: Target, keys: Sequence[UUID], subject_id: UUID | None) -> bool:
+    """Whether the deletion erases one of these events, or one of this subject; asked on behalf of legal holds."""
+    held = Q(id__in=keys) if subject_id is None else Q(id__in=keys) | Q(subject_id=subject_id)
+    return covered_events(target).filter(held).exists()
 
 
 def restricted_events(target: Target) -> QuerySet[SourceEvent]:

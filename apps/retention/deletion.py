@@ -81,13 +81,13 @@ def _accept(access: Access, request: DeletionRequest) -> AcceptedDeletion:
     with tenant_transaction(access) as tx:
         known = _known(access, request)
         if known is not None:
-            return _answer(known, replayed=True)
+            return answer(known, replayed=True)
         namespaces = resolve(access, request.kind, request.target).namespaces
         epochs = _lock(access, namespaces)
         # A parallel repeat may have been accepted while we waited for the lock, and the target may have been deleted.
         known = _known(access, request)
         if known is not None:
-            return _answer(known, replayed=True)
+            return answer(known, replayed=True)
         resolved = resolve(access, request.kind, request.target)
         if not set(resolved.namespaces) <= set(epochs):
             epochs |= _lock(access, resolved.namespaces)
@@ -97,7 +97,7 @@ def _accept(access: Access, request: DeletionRequest) -> AcceptedDeletion:
         except IntegrityError:  # the same request id for a target in other namespaces, committed a moment ago
             raise DeletionRequestConflict from None
         _open(tx, access, job, resolved)
-        return _answer(job, replayed=False)
+        return answer(job, replayed=False)
 
 
 def _known(access: Access, request: DeletionRequest) -> DeletionJob | None:
@@ -203,7 +203,8 @@ def _open(tx: TenantTransaction, access: Access, job: DeletionJob, resolved: Res
     )
 
 
-def _answer(job: DeletionJob, *, replayed: bool) -> AcceptedDeletion:
+def answer(job: DeletionJob, *, replayed: bool) -> AcceptedDeletion:
+    """What is said of a job to whoever asked for it."""
     return AcceptedDeletion(
         job_id=public_id("del", job.id),
         deletion_request_id=job.deletion_request_id,

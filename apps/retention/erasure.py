@@ -21,6 +21,7 @@ from apps.jobs.runs import error_code
 from apps.retention.certificates import ensure_certificate
 from apps.retention.deletion_states import DONE, sources_of, state_of, step_sources_of
 from apps.retention.exposures import record_exposures
+from apps.retention.holds import Held, is_held, require_unheld
 from apps.retention.layers import CHUNK, Layer, Target, layer_named
 from apps.retention.models import DeletionJob, DeletionStep
 from apps.retention.targets import target_of
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from apps.tenants.access import Access
 
 _NO_DELETION: Final = "deletion_missing"
+_HOLD: Final = "legal_hold"
 
 ROUNDS: Final = 3  # how often a layer is cleared again when its own count says that something is left
 PATIENCE: Final = timedelta(seconds=30)  # then other jobs get their turn
@@ -58,7 +60,7 @@ class NotCleared(Exception):
 
 
 def work_off(access: Access, deletion_id: UUID, lease: Lease) -> bool:
-    """Go on with a deletion; True when it is completed, False when there is more to do later (DJ-13..22).
+    """Go on with a deletion; False when there is more to do later, True when it is completed or a hold blocks it (DJ-13..22).
 
     A layer that fails puts step and job into ``retry_wait``, on the last attempt into ``failed_requires_action``, and raises
     what it raised. Raises GiveUp for a deletion that does not exist, LeaseLost when another worker has taken over.
@@ -73,6 +75,9 @@ def work_off(access: Access, deletion_id: UUID, lease: Lease) -> bool:
                 return False
         except LeaseLost:
             raise
+        except Held:
+            _note_hold(access, deletion_id, step_id, lease)
+            return True
         except Exception as failure:
             _note_failure(access, deletion_id, step_id, lease, failure)
             raise
@@ -152,11 +157,22 @@ def _open(access: Access, target: Target, layer: Layer, step_id: UUID, lease: Le
 
 def _clear_chunk(access: Access, target: Target, layer: Layer, step_id: UUID, lease: Lease, cursor: str | None) -> str | None:
     """One chunk, with its cursor and its count, in one commit."""
+    spaces = access.by_id.keys()
+    if not layer.in_transaction:
+        with tenant_transaction(access):
+            require_unheld(target, spaces)
+    done = None if layer.in_transaction else layer.clear(target, cursor)
     with tenant_transaction(access):
         lease.require_lease()
         _locked(access, step_id)
-        done = layer.clear(target, cursor)
-        DeletionStep.objects.filter(pk=step_id).update(cleared=F("cleared") + done.count, checkpoint={"cursor": done.cursor})
+        columns: dict[str, object] = {}
+        if done is None:
+            require_unheld(target, spaces)
+            done = layer.clear(target, cursor)
+            columns["checkpoint"] = {"cursor": done.cursor}
+        elif done.cursor is not None:
+            columns["checkpoint"] = {"cursor": done.cursor}
+        DeletionStep.objects.filter(pk=step_id).update(cleared=F("cleared") + done.count, **columns)
         return done.cursor
 
 
@@ -171,7 +187,7 @@ def _prove(access: Access, target: Target, layer: Layer, step_id: UUID, lease: L
         lease.require_lease()
         step = _locked(access, step_id)
         left = layer.verify(target)
-        if 0 < left <= CHUNK:
+        if 0 < left <= CHUNK and not is_held(target, access.by_id.keys()) and layer.in_transaction:
             step.cleared += layer.clear(target, None).count
             left = layer.verify(target)
         found = max(step.found or 0, step.cleared)
@@ -199,6 +215,16 @@ def _note_failure(access: Access, deletion_id: UUID, step_id: UUID, lease: Lease
         _move(access, deletion_id, state)
         if last:
             log.record(access, "deletion.stalled", "deletion", public_id("del", deletion_id), result="failed", codes=[state])
+
+
+def _note_hold(access: Access, deletion_id: UUID, step_id: UUID, lease: Lease) -> None:
+    """Block step and job, and end the work: whoever lifts the hold puts it down again (apps/retention/resumption.py)."""
+    with tenant_transaction(access):
+        lease.require_lease()
+        DeletionStep.objects.filter(pk=step_id, state__in=step_sources_of(Step.BLOCKED)).update(state=Step.BLOCKED, detail=_HOLD)
+        _move(access, deletion_id, state_of(_states(access, deletion_id)))
+        log.record(access, "deletion.blocked", "deletion", public_id("del", deletion_id), result="refused", codes=[_HOLD])
+        lease.complete()
 
 
 def _complete(access: Access, deletion_id: UUID, lease: Lease) -> None:

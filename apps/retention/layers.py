@@ -76,9 +76,14 @@ class RemainingCopy:
 
 
 class Layer(ABC):
-    """One layer. All three methods run inside the tenant context of the target; clear() is idempotent."""
+    """One layer. All methods run inside the tenant context of the target; clear() is idempotent.
+
+    The clear() of a layer with ``in_transaction = False`` runs outside of any transaction, as the owner of the tables. Its count
+    is saved afterwards, and the cursor of its last chunk stays, for verify() to read.
+    """
 
     key: ClassVar[str]
+    in_transaction: ClassVar[bool] = True
 
     @abstractmethod
     def discover(self, target: Target) -> int:

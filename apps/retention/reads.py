@@ -154,18 +154,13 @@ def _certificate_url(job: DeletionJob) -> str | None:
 
 
 def copies_of(job: DeletionJob, steps: Sequence[DeletionStep]) -> list[CopyView]:
-    """What stays although the rows are gone. Without a storage layer that is the database's own dead rows and its log."""
+    """What stays although the rows are gone, as each layer says now."""
     target = target_of(job)
     found = []
     for step in steps:
         layer = layer_named(step.layer)
         if layer is not None:
             found += [CopyView(step.layer, copy.location, copy.reason, copy.until) for copy in layer.remaining_copies(target)]
-    if any(step.layer == "storage" and step.state == DeletionStep.State.NOT_APPLICABLE for step in steps):
-        found += [
-            CopyView("storage", "database_pages", "dead_rows_until_vacuum", None),
-            CopyView("storage", "write_ahead_log", "kept_until_recycled", None),
-        ]
     return found
 
 

@@ -37,3 +37,8 @@ def make_certified_deletion(world, subject, project):
 
 
 probe("GET", "memory-deletions/<str:job_id>/certificate", Probe(make=make_certified_deletion, statements=6))
+probe(
+    "POST",
+    "memory-deletions/<str:job_id>/resume",
+    Probe(make=make_deletion, body=dict, success=202, statements=12),
+)

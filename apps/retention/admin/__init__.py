@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.core.ids import public_id
 from apps.retention.layers import ORDER
-from apps.retention.models import DeletionCertificate, DeletionJob, DeletionStep, Exposure, RetentionClass, Revocation
+from apps.retention.models import DeletionCertificate, DeletionJob, DeletionStep, Exposure, LegalHold, RetentionClass, Revocation
 from apps.tenants.console.base import Area, GovernedAdmin
 from apps.tenants.console.cards import Card, any_at_all, register_card
 from apps.tenants.console.details import Related, Section, by
@@ -70,6 +70,22 @@ class RetentionClassAdmin(GovernedAdmin):
     ordering = ("key",)
 
 
+@admin.register(LegalHold, site=console)
+class LegalHoldAdmin(GovernedAdmin):
+    roles = RETENTION_ROLES
+    area = Area.FORGETTING
+    about = _("What has to be kept, why and until when. A hold wins over every deletion; it makes nothing readable.")
+    when_empty = _("Nothing has to be kept. Holds are placed with manage.py legal_holds.")
+    hidden_fields = ("keys",)
+    references = {"placed_by": "tenants.User", "lifted_by": "tenants.User", "subject_id": "tenants.Subject"}
+    list_display = ("target_kind", "target_public_id", "reason_code", "placed_at", "until", "lifted_at")
+    list_filter = ("target_kind", "until")
+    linked_by = {"namespace": _("namespace")}
+    search_fields = ("target_public_id",)
+    search_help_text = _("The whole id of a target.")
+    ordering = ("-placed_at", "-id")
+
+
 @admin.register(Revocation, site=console)
 class RevocationAdmin(GovernedAdmin):
     roles = RETENTION_ROLES
@@ -112,9 +128,7 @@ class DeletionStepAdmin(GovernedAdmin):
 class DeletionCertificateAdmin(GovernedAdmin):
     roles = RETENTION_ROLES
     area = Area.RECORDS
-    about = _(
-        "The signed result of each completed deletion: counts and ids, no text. Anybody can check it."
-    )
+    about = _("The signed result of each completed deletion: counts and ids, no text. Anybody can check it.")
     when_empty = _("No deletion has been completed.")
     list_display = ("job", "issued_at", "key_id")
     linked_by = {"job": _("deletion")}

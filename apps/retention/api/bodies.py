@@ -18,6 +18,12 @@ class TargetIn(Body):
     )
 
 
+class ResumptionIn(Body):
+    """POST …/resume: there is nothing to say."""
+
+    empty_body = True
+
+
 class DeletionIn(Body):
     """POST /memory-deletions."""
 

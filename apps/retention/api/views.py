@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from apps.core.api.openapi import contract
 from apps.core.api.responses import respond
 from apps.core.api.schema import Query
-from apps.retention.api.bodies import DeletionIn
+from apps.retention.api.bodies import DeletionIn, ResumptionIn
 from apps.retention.certificates import CertificateView, read_certificate
 from apps.retention.deletion import AcceptedDeletion, DeletionRequest, request_deletion
 from apps.retention.reads import DeletionView, read_deletion
+from apps.retention.resumption import resume_deletion
 from apps.tenants.api.views import AgentRequest, GovernedView
 
 if TYPE_CHECKING:
@@ -49,6 +50,15 @@ class Certificate(GovernedView):
     def get(self, request: AgentRequest, job_id: str) -> HttpResponse:
         Query.parse(request)
         return respond(read_certificate(request.access, job_id))
+
+
+class Resumption(GovernedView):
+    operation = {"POST": "deletions:resume"}
+
+    @contract(request=ResumptionIn, answers={202: AcceptedDeletion}, summary="Go on with a deletion that was blocked or has failed")
+    def post(self, request: AgentRequest, job_id: str) -> HttpResponse:
+        body = ResumptionIn.parse(request)
+        return self.once(request, body, lambda: respond(resume_deletion(request.access, job_id), status=202))
 
 
 class DeletionDetail(GovernedView):

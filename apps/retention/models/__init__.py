@@ -4,6 +4,16 @@ from apps.retention.models.certificates import DeletionCertificate
 from apps.retention.models.classes import RetentionClass
 from apps.retention.models.deletions import DeletionJob, DeletionStep
 from apps.retention.models.exposures import Exposure
+from apps.retention.models.holds import LegalHold
 from apps.retention.models.revocations import Revocation, TargetKind
 
-__all__ = ["DeletionCertificate", "DeletionJob", "DeletionStep", "Exposure", "RetentionClass", "Revocation", "TargetKind"]
+__all__ = [
+    "DeletionCertificate",
+    "DeletionJob",
+    "DeletionStep",
+    "Exposure",
+    "LegalHold",
+    "RetentionClass",
+    "Revocation",
+    "TargetKind",
+]
