@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import orjson
 
 from apps.audits.models import AuditEntry
 from apps.audits.verbs import VERBS
 from apps.core.prepared import prepared_cursor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
     from uuid import UUID
 
     from apps.tenants.access import Access
@@ -29,6 +32,47 @@ _APPEND = f"""
     INSERT INTO audits_auditentry ({", ".join(_COLUMNS)}, counts)
     VALUES ({", ".join("%s::text[]" if name == "codes" else "%s" for name in _COLUMNS)}, %s::jsonb)
 """  # noqa: S608 - names of columns above, values are bound
+
+_COPIED = ", ".join((*_COLUMNS, "counts"))
+_APPEND_ALL = f"""
+    INSERT INTO audits_auditentry ({_COPIED})
+    SELECT {_COPIED} FROM json_populate_recordset(NULL::audits_auditentry, %s::json)
+"""  # noqa: S608 - names of columns above, the values are one parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One effect among several of a transaction; see :func:`record` for what its fields may hold."""
+
+    verb: str
+    object_type: str
+    object_id: str
+    codes: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+def record_all(
+    access: Access, entries: Iterable[Entry], *, namespace_id: UUID | None = None, revision: int | None = None
+) -> None:
+    """Append the entries of several effects in one statement, in their order. Call inside the tenant context of the effects."""
+    rows = [
+        _entry(
+            access,
+            one.verb,
+            one.object_type,
+            one.object_id,
+            namespace_id=namespace_id,
+            result=AuditEntry.Result.OK,
+            codes=one.codes,
+            counts=one.counts,
+            revision=revision,
+        )
+        for one in entries
+    ]
+    if rows:
+        data = [{name: getattr(row, name) for name in (*_COLUMNS, "counts")} for row in rows]
+        with prepared_cursor() as cursor:
+            cursor.execute(_APPEND_ALL, [orjson.dumps(data).decode()])
 
 
 def record(
@@ -48,16 +92,44 @@ def record(
     Call inside the tenant context of the effect. Raises KeyError for an unknown verb, and ValueError for anything that could be
     text: codes are single words of up to 64 characters, counts are whole numbers.
     """
+    entry = _entry(
+        access,
+        verb,
+        object_type,
+        object_id,
+        namespace_id=namespace_id,
+        result=result,
+        codes=codes,
+        counts=counts or {},
+        revision=revision,
+    )
+    with prepared_cursor() as cursor:
+        cursor.execute(_APPEND, [*(getattr(entry, name) for name in _COLUMNS), json.dumps(entry.counts)])
+    return entry
+
+
+def _entry(
+    access: Access,
+    verb: str,
+    object_type: str,
+    object_id: str,
+    *,
+    namespace_id: UUID | None,
+    result: str,
+    codes: Iterable[str],
+    counts: Mapping[str, int],
+    revision: int | None,
+) -> AuditEntry:
     VERBS[verb]
     words = [str(code) for code in codes]
-    numbers = dict(counts or {})
+    numbers = dict(counts)
     if len(object_id) > _LONGEST_ID or not all(map(_CODE.fullmatch, [*words, *numbers])):
         msg = f"an entry of {verb} may only hold ids, codes and counts"
         raise ValueError(msg)
     if not all(type(number) is int for number in numbers.values()):
         msg = f"the counts of {verb} are whole numbers"
         raise ValueError(msg)
-    entry = AuditEntry(
+    return AuditEntry(
         tenant_id=access.tenant_id,
         actor_kind=access.actor_kind,
         actor_id=access.actor_id,
@@ -73,6 +145,3 @@ def record(
         request_id=access.request_id,
         revision=revision,
     )
-    with prepared_cursor() as cursor:
-        cursor.execute(_APPEND, [*(getattr(entry, name) for name in _COLUMNS), json.dumps(numbers)])
-    return entry

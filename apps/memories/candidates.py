@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from apps.audits import log
 from apps.core import clock
@@ -12,28 +12,25 @@ from apps.core.canonical import canonical_json
 from apps.core.errors import Conflict, DomainError, IdempotencyKeyReuse, NotFound
 from apps.core.prepared import fetch_prepared
 from apps.core.text import fold_key
-from apps.evidence import content
 from apps.memories.admission import Result, holds_forbidden
 from apps.memories.candidate_reads import CandidateOutcome, outcome_of, readable_candidates
 from apps.memories.commit import Author, LockedNamespace, lock_namespace, remerged
 from apps.memories.digests import request_digest
-from apps.memories.judging import Case, Judgement, judge
+from apps.memories.judging import Case, Judgement, judge_all
 from apps.memories.models import Candidate, Decision
-from apps.memories.rows import insert_rows
 from apps.memories.sources import namespaces_of
+from apps.memories.writing import Writer
 from apps.tenants.access import NamespaceGrant
 from apps.tenants.models import Scope
-from apps.tenants.transactions import current_revision, tenant_transaction
+from apps.tenants.transactions import tenant_transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from uuid import UUID
 
     from apps.memories.proposals import Proposal
     from apps.tenants.access import Access
     from apps.tenants.transactions import TenantTransaction
-
-Decided = TypeVar("Decided")
 
 POLICY_VERSION = "p1"  # of these admission rules; part of every extraction key (EV-14)
 
@@ -62,7 +59,10 @@ def propose(access: Access, proposal: Proposal) -> Proposed:
     Raises NotFound (a scope out of reach), ValidationFailed (unknown label, retention class, policy or related memory),
     VersionConflict (expected_version), IdempotencyKeyReuse (the id names another proposal).
     """
-    return _propose_in(access, _reach(access, proposal), [proposal], _settle_or_raise)[0]
+    (done,) = _propose_in(access, _reach(access, proposal), [proposal])
+    if isinstance(done, DomainError):
+        raise done
+    return done
 
 
 def propose_all(access: Access, proposals: Sequence[Proposal]) -> list[Proposed | DomainError]:
@@ -80,44 +80,98 @@ def propose_all(access: Access, proposals: Sequence[Proposal]) -> list[Proposed 
             continue
         groups.setdefault(grant.id, (grant, []))[1].append(place)
     for grant, places in groups.values():
-        done = _propose_in(access, grant, [proposals[place] for place in places], _settle_or_tell)
+        done = _propose_in(access, grant, [proposals[place] for place in places])
         for place, result in zip(places, done, strict=True):
             results[place] = result
     return results
 
 
-def _propose_in(
-    access: Access, grant: NamespaceGrant, proposals: Sequence[Proposal], decide: Callable[..., Decided]
-) -> list[Decided]:
-    def work() -> list[Decided]:
+def _propose_in(access: Access, grant: NamespaceGrant, proposals: Sequence[Proposal]) -> list[Proposed | DomainError]:
+    session = access.session_id or ""
+    cases = [Case(grant, Author(access.actor_id, access.subject_id, one.origin, session), one) for one in proposals]
+
+    def work() -> list[Proposed | DomainError]:
         with tenant_transaction(access) as tx:
             events = [name for proposal in proposals for name in proposal.source_event_ids]
             evidence = [name for proposal in proposals for name in proposal.evidence_refs]
             namespace = lock_namespace(access.tenant_id, grant.id, namespaces_of(access, events, evidence))
-            return [decide(tx, access, grant, namespace, proposal) for proposal in proposals]
+            return settle_all(tx, access, namespace, cases)
 
     return remerged(work)
-
-
-def _settle_or_raise(
-    tx: TenantTransaction, access: Access, grant: NamespaceGrant, namespace: LockedNamespace, proposal: Proposal
-) -> Proposed:
-    author = Author(access.actor_id, access.subject_id, proposal.origin, access.session_id or "")
-    return settle(tx, access, grant, namespace, author, proposal)
-
-
-def _settle_or_tell(
-    tx: TenantTransaction, access: Access, grant: NamespaceGrant, namespace: LockedNamespace, proposal: Proposal
-) -> Proposed | DomainError:
-    try:
-        return _settle_or_raise(tx, access, grant, namespace, proposal)
-    except DomainError as refused:  # raised before the memory or the candidate were written
-        return refused
 
 
 def _reach(access: Access, proposal: Proposal) -> NamespaceGrant:
     scope_id = fold_key(proposal.scope_id) if proposal.scope == Scope.PROJECT and proposal.scope_id else proposal.scope_id
     return access.namespace_for(proposal.scope, scope_id)
+
+
+def settle_all(
+    tx: TenantTransaction, access: Access, namespace: LockedNamespace, cases: Sequence[Case]
+) -> list[Proposed | DomainError]:
+    """Decide proposals in the open transaction, which holds the namespace row; results in the same order.
+
+    In the place of one that cannot be judged stands why (see :func:`apps.memories.judging.judge_all`, and IdempotencyKeyReuse).
+    """
+    settled = _Settled(access, namespace)
+    fresh = settled.take(cases)
+    if fresh:
+        writer = Writer(tx, access, namespace, fresh[0].author)
+        made = {}
+        for case, judged in zip(fresh, judge_all(writer, fresh), strict=True):
+            if isinstance(judged, DomainError):
+                settled.known[case.proposal.candidate_id] = judged
+                continue
+            made[case.proposal.candidate_id] = candidate = _candidate(access, case, judged)
+            candidate.fingerprint = settled.fingerprint(case)
+            record_judgement(candidate, judged)
+            if _keeps_text(candidate, judged):
+                _keep_text(writer, candidate, case.proposal)
+            writer.insert(candidate)
+            writer.note(decision_entry(candidate))
+        writer.flush(dated=made.values())
+        settled.known |= made
+    return [settled.answer(case) for case in cases]
+
+
+class _Settled:
+    """What is known of candidates by their ids: from earlier requests, and as this one goes on."""
+
+    def __init__(self, access: Access, namespace: LockedNamespace) -> None:
+        self._access = access
+        self._namespace = namespace
+        self._fingerprints: dict[int, str] = {}
+        self._fresh: set[int] = set()
+        self.known: dict[str, Candidate | DomainError] = {}
+
+    def take(self, cases: Sequence[Case]) -> list[Case]:
+        """The proposals that nobody has decided yet, each id once."""
+        ids = [case.proposal.candidate_id for case in cases]
+        self.known |= _earlier(self._access, ids)
+        fresh: dict[str, Case] = {}
+        for name, case in zip(ids, cases, strict=True):
+            if name not in self.known:
+                fresh.setdefault(name, case)
+        self._fresh = {id(case) for case in fresh.values()}
+        return list(fresh.values())
+
+    def fingerprint(self, case: Case) -> str:
+        """Tells two requests of one id apart."""
+        if id(case) not in self._fingerprints:
+            self._fingerprints[id(case)] = request_digest(self._namespace.index_key, _request_of(case, self._namespace))
+        return self._fingerprints[id(case)]
+
+    def answer(self, case: Case) -> Proposed | DomainError:
+        found = self.known[case.proposal.candidate_id]
+        if isinstance(found, DomainError):
+            return found
+        if id(case) in self._fresh:
+            return Proposed(outcome_of(found), replayed=False)
+        if case.event_id is not None:
+            return Proposed(outcome_of(found), replayed=True)  # the same sentence of the same event, whatever became of it
+        try:
+            return _replay(self._access, found, self.fingerprint(case))
+        except IdempotencyKeyReuse as reused:
+            return reused
 
 
 def settle(
@@ -130,28 +184,15 @@ def settle(
     *,
     event_id: UUID | None = None,
 ) -> Proposed:
-    """Decide one proposal in the open transaction, which holds the namespace row; ``event_id`` is the event it was read from."""
-    case = Case(grant, namespace, author, proposal)
-    fingerprint = request_digest(namespace.index_key, _request_of(case))
-    earlier = _earlier(access, proposal.candidate_id)
-    if earlier is not None and event_id is not None:
-        return Proposed(outcome_of(earlier), replayed=True)  # the same sentence of the same event, whatever became of it
-    if earlier is not None:
-        return _replay(access, earlier, fingerprint)
-    judged = judge(tx, access, case)
-    candidate = _candidate(access, case, judged)
-    candidate.fingerprint = fingerprint
-    candidate.event_id = event_id
-    record_judgement(access, candidate, judged)
-    if candidate.content_id is None and _keeps_text(candidate, judged):
-        _keep_text(candidate, proposal)
-    insert_rows([candidate])
-    audit_decision(access, candidate)
-    return Proposed(outcome_of(candidate), replayed=False)
+    """Decide one proposal; see :func:`settle_all`. Raises what stands there in its place."""
+    (done,) = settle_all(tx, access, namespace, [Case(grant, author, proposal, event_id)])
+    if isinstance(done, DomainError):
+        raise done
+    return done
 
 
-def record_judgement(access: Access, candidate: Candidate, judged: Judgement) -> None:
-    """Write on the candidate what became of it; the caller saves it."""
+def record_judgement(candidate: Candidate, judged: Judgement) -> None:
+    """Write on the candidate what became of it; its revision comes with the flush, the caller saves it."""
     merged = judged.merged
     candidate.reasons = judged.reasons
     candidate.source_events = [event.id for event in judged.sources.events]
@@ -164,19 +205,21 @@ def record_judgement(access: Access, candidate: Candidate, judged: Judgement) ->
     else:
         candidate.status, candidate.decision = _STATUS_OF[merged.decision], merged.decision
         candidate.memory_id, candidate.memory_version = merged.memory_id, merged.version
-        candidate.conflict_set_id, candidate.revision = merged.conflict_id, merged.revision
-    if candidate.revision is None:
-        candidate.revision = current_revision(access.tenant_id)
+        candidate.conflict_set_id = merged.conflict_id
 
 
 # -- parts
 
 
-def _earlier(access: Access, candidate_id: str) -> Candidate | None:
+def _earlier(access: Access, candidate_ids: Sequence[str]) -> dict[str, Candidate]:
     rows = fetch_prepared(
-        "SELECT id FROM memories_candidate WHERE tenant_id = %s AND candidate_id = %s", [access.tenant_id, candidate_id]
+        "SELECT id FROM memories_candidate WHERE tenant_id = %s AND candidate_id = ANY(%s)",
+        [access.tenant_id, list(candidate_ids)],
     )
-    return Candidate.objects.get(tenant_id=access.tenant_id, id=rows[0][0]) if rows else None
+    if not rows:
+        return {}
+    found = Candidate.objects.filter(tenant_id=access.tenant_id, id__in=[row[0] for row in rows])
+    return {candidate.candidate_id: candidate for candidate in found}
 
 
 def _candidate(access: Access, case: Case, judged: Judgement) -> Candidate:
@@ -185,7 +228,8 @@ def _candidate(access: Access, case: Case, judged: Judgement) -> Candidate:
     return Candidate(
         tenant_id=access.tenant_id,
         candidate_id=proposal.candidate_id,
-        namespace_id=case.namespace.id,
+        namespace_id=case.grant.id,
+        event_id=case.event_id,
         origin=case.author.origin,
         policy_version=POLICY_VERSION,
         actor_id=case.author.actor_id,
@@ -214,14 +258,14 @@ def _candidate(access: Access, case: Case, judged: Judgement) -> Candidate:
     )
 
 
-def _request_of(case: Case) -> object:
+def _request_of(case: Case, namespace: LockedNamespace) -> object:
     """What makes two requests the same one; of forbidden texts not even a hash is kept (EV-11)."""
     proposal = case.proposal
     said = asdict(proposal) | {"scope_id": None, "marks": sorted(proposal.marks)}
     if holds_forbidden(proposal):
         said |= {"content": None, "rationale": None, "aliases": None, "fact_key": None, "conditions": None}
     plain = {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in said.items()}
-    return [str(case.namespace.id), str(case.author.subject_id), plain]
+    return [str(namespace.id), str(case.author.subject_id), plain]
 
 
 def _replay(access: Access, earlier: Candidate, fingerprint: str) -> Proposed:
@@ -238,24 +282,16 @@ def _keeps_text(candidate: Candidate, judged: Judgement) -> bool:
     return candidate.status in (_Status.PENDING_REVIEW, _Status.REJECTED) and judged.admission.keeps_text
 
 
-def _keep_text(candidate: Candidate, proposal: Proposal) -> None:
-    texts = (proposal.content, proposal.rationale, canonical_json(list(proposal.aliases)) if proposal.aliases else None)
-    wanted = [(candidate.namespace_id, text) for text in texts if text is not None]
-    stored = iter(content.store_texts(candidate.tenant_id, wanted))
-    ids = [None if text is None else next(stored) for text in texts]
-    candidate.content_id, candidate.rationale_id, candidate.aliases_id = ids
+def _keep_text(writer: Writer, candidate: Candidate, proposal: Proposal) -> None:
+    candidate.content_id = writer.keep_text(proposal.content)
+    candidate.rationale_id = writer.keep_text(proposal.rationale)
+    candidate.aliases_id = writer.keep_text(canonical_json(list(proposal.aliases)) if proposal.aliases else None)
 
 
-def audit_decision(access: Access, candidate: Candidate) -> None:
-    log.record(
-        access,
-        "candidate.decided",
-        "candidate",
-        candidate.candidate_id,
-        namespace_id=candidate.namespace_id,
-        codes=[candidate.status, *([candidate.decision] if candidate.decision else []), *candidate.reasons],
-        revision=candidate.revision,
-    )
+def decision_entry(candidate: Candidate) -> log.Entry:
+    """What the audit log says of a decision."""
+    codes = (candidate.status, *([candidate.decision] if candidate.decision else []), *candidate.reasons)
+    return log.Entry("candidate.decided", "candidate", candidate.candidate_id, codes)
 
 
 # -- withdrawing

@@ -1,4 +1,4 @@
-"""Loading what stands under a key, locked, as the lines that the merge decision looks at."""
+"""Loading what stands under keys, locked, as the lines that the merge decision looks at."""
 
 from __future__ import annotations
 
@@ -22,9 +22,19 @@ if TYPE_CHECKING:
 # A head is what a new statement is compared with. The others have given up their key.
 HEAD_STATES = (Memory.State.ACTIVE, Memory.State.NEEDS_REVIEW)
 
-_UNDER_KEY = """
-    SELECT id FROM memories_memory WHERE tenant_id = %s AND namespace_id = %s AND fact_key = %s AND memory_type = %s
-    AND conditions_hash = %s AND state = ANY(%s) ORDER BY id FOR NO KEY UPDATE
+Key = tuple[str, str, str]  # memory type, fact key, hash of the conditions
+
+# The heads under keys, and what gave up its place there to another line of the same key; nothing for most keys, which are new.
+_UNDER_KEYS = """
+    SELECT m.id FROM memories_memory m
+    JOIN unnest(%(types)s::text[], %(keys)s::text[], %(conditions)s::text[]) AS k(memory_type, fact_key, conditions_hash)
+      ON m.fact_key = k.fact_key AND m.memory_type = k.memory_type AND m.conditions_hash = k.conditions_hash
+    WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND (m.state = ANY(%(heads)s) OR (m.state = 'superseded'
+      AND EXISTS (SELECT 1 FROM memories_relation r JOIN memories_memory s ON s.id = r.source_id
+                  WHERE r.tenant_id = %(tenant)s AND r.target_id = m.id AND r.type = 'supersedes'
+                    AND s.namespace_id = m.namespace_id AND s.memory_type = m.memory_type AND s.fact_key = m.fact_key
+                    AND s.conditions_hash = m.conditions_hash AND s.state IN ('active', 'needs_review', 'superseded'))))
+    ORDER BY m.id FOR NO KEY UPDATE OF m
 """
 
 
@@ -37,8 +47,17 @@ class Rival:
     links: dict[int, list[Linked]] = field(default_factory=lambda: defaultdict(list))
 
     @property
+    def key(self) -> Key:
+        return key_of(self.memory)
+
+    @property
     def head(self) -> MemoryVersion:
         return self.versions[self.memory.version]
+
+    @property
+    def past(self) -> bool:
+        """Whether another line has taken the place of its head."""
+        return self.memory.state not in HEAD_STATES
 
     @property
     def live(self) -> list[MemoryVersion]:
@@ -48,7 +67,7 @@ class Rival:
 
     def line(self) -> Line:
         """The history as the pure decision sees it."""
-        return tuple(self._standing(version) for version in self.versions.values())
+        return Line(tuple(self._standing(version) for version in self.versions.values()), past=self.past)
 
     def _standing(self, version: MemoryVersion) -> Standing:
         links = self.links[version.version]
@@ -68,20 +87,60 @@ class Rival:
         )
 
 
+class LockedKeys:
+    """What stands under the keys of one transaction: locked and loaded together, and kept as it is written.
+
+    The caller holds the namespace row. Memories are locked by primary key.
+    """
+
+    def __init__(self, tenant_id: UUID, namespace_id: UUID) -> None:
+        self._tenant_id = tenant_id
+        self._namespace_id = namespace_id
+        self._under: dict[Key, list[Rival]] = {}
+        self._by_id: dict[UUID, Rival] = {}
+
+    def lock(self, keys: Iterable[Key]) -> None:
+        """Make keys known; those that are known already stay as they were left."""
+        wanted = sorted(set(keys) - self._under.keys())
+        if not wanted:
+            return
+        self._under |= {key: [] for key in wanted}
+        types, names, conditions = zip(*wanted, strict=True)
+        values = {"types": list(types), "keys": list(names), "conditions": list(conditions)}
+        place = {"tenant": self._tenant_id, "namespace": self._namespace_id, "heads": list(HEAD_STATES)}
+        found = [row[0] for row in fetch_prepared(_UNDER_KEYS, {**place, **values})]
+        for rival in self._load(found):
+            self._under[rival.key].append(rival)
+
+    def under(self, key: Key) -> list[Rival]:
+        """The lines of a key in the order of their making, those that are current first."""
+        return sorted(self._under[key], key=lambda rival: (rival.past, rival.memory.id))
+
+    def add(self, rival: Rival) -> None:
+        """A memory that this transaction makes."""
+        self._by_id[rival.memory.id] = rival
+        self._under.setdefault(rival.key, []).append(rival)
+
+    def heads_of(self, memory_ids: Collection[UUID]) -> list[Rival]:
+        """Those of these memories that are heads outside of any conflict, whatever their key."""
+        return [rival for rival in self._load(sorted(memory_ids)) if not rival.past and rival.memory.conflict_set_id is None]
+
+    def _load(self, memory_ids: Collection[UUID]) -> list[Rival]:
+        """The memories as this transaction knows them; those that it does not know are locked and loaded."""
+        unknown = [key for key in memory_ids if key not in self._by_id]
+        if unknown:
+            rows = list(_locked().filter(tenant_id=self._tenant_id, id__in=unknown).order_by("id"))
+            self._by_id |= {rival.memory.id: rival for rival in load(self._tenant_id, rows)}
+        return [self._by_id[key] for key in memory_ids if key in self._by_id]
+
+
+def key_of(memory: Memory) -> Key:
+    return memory.memory_type, memory.fact_key, memory.conditions_hash
+
+
 def is_corrected(memory: Memory, version: MemoryVersion) -> bool:
     """Whether the version never held: it was closed at its own start when another one took its place."""
     return version.version != memory.version and version.valid_to == version.valid_from
-
-
-def lock_key(tenant_id: UUID, namespace_id: UUID, memory_type: str, fact_key: str, conditions_hash: str) -> list[Rival]:
-    """The heads under a key, locked by primary key; the caller holds the namespace row.
-
-    Most keys are new, so the first look is one cheap statement.
-    """
-    found = fetch_prepared(_UNDER_KEY, [tenant_id, namespace_id, fact_key, memory_type, conditions_hash, list(HEAD_STATES)])
-    if not found:
-        return []
-    return load(tenant_id, list(_locked().filter(tenant_id=tenant_id, id__in=[row[0] for row in found]).order_by("id")))
 
 
 def lock_memory(tenant_id: UUID, memory_id: UUID) -> Rival:
@@ -91,7 +150,7 @@ def lock_memory(tenant_id: UUID, memory_id: UUID) -> Rival:
 
 
 def _locked() -> QuerySet[Memory]:
-    return Memory.objects.select_related("retention_class", "conflict_set").select_for_update(of=("self",), no_key=True)
+    return Memory.objects.select_related("retention_class").select_for_update(of=("self",), no_key=True)
 
 
 def load(tenant_id: UUID, memories: list[Memory]) -> list[Rival]:
@@ -124,9 +183,3 @@ def _origins(tenant_id: UUID, events: Collection[UUID]) -> tuple[Mapping[UUID, f
     roots = lineage.roots(tenant_id, events)
     every = frozenset(root for found in roots.values() for root in found)
     return roots, {root: origin.trust for root, origin in origins_of(tenant_id, every, {}).items()}
-
-
-def event_ids_of(rival: Rival, numbers: Iterable[int] | None = None) -> set[UUID]:
-    """Events that these versions (all by default) rest on."""
-    chosen = rival.links if numbers is None else numbers
-    return {link.event_id for number in chosen for link in rival.links[number] if link.event_id is not None}

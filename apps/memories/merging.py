@@ -6,22 +6,26 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from apps.core.errors import VersionConflict
-from apps.memories.commit import Holding, Saying, Span, Writer, review_date
+from apps.memories.commit import Holding, Saying, Span, review_date
 from apps.memories.consolidation import Claim, Merge, decide
-from apps.memories.lines import HEAD_STATES, Rival, load, lock_key
 from apps.memories.models import Authority, ConflictSet, Decision, Memory, Relation
 from apps.memories.proposals import conditions_hash
 from apps.memories.reasons import Reason
 from apps.memories.sources import Linked, roots_of, strength_of
-from apps.memories.texts import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
+    from apps.memories.consolidation import Closing
+    from apps.memories.lines import Key, Rival
     from apps.memories.models import MemoryVersion
+    from apps.memories.projections import IndexedText
+    from apps.memories.writing import Writer
     from apps.tenants.access import Access
+
+_LEAST_MEMBERS = 2  # of a conflict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,31 +41,33 @@ class Statement:
     expected_version: int | None = None
     relations: tuple[tuple[str, UUID], ...] = ()
 
+    @property
+    def key(self) -> Key:
+        return str(self.holding.memory_type), self.holding.fact_key, conditions_hash(self.saying.conditions)
+
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What became of a statement. ``waits``: it cannot be merged without somebody's decision, nothing was written."""
+    """What became of a statement; without a decision it cannot be merged before somebody has decided, and nothing was written."""
 
     decision: Decision | None
     reasons: tuple[Reason, ...] = ()
     memory_id: UUID | None = None
     version: int | None = None
     conflict_id: UUID | None = None
-    revision: int | None = None
-    waits: bool = False
 
 
 def merge(writer: Writer, statement: Statement) -> Merged:
-    """Lock the key, decide, and write. Raises VersionConflict when the head is not the expected one."""
-    holding, saying = statement.holding, statement.saying
-    rivals = lock_key(
-        writer.tenant_id, writer.namespace.id, holding.memory_type, holding.fact_key, conditions_hash(saying.conditions)
-    )
-    if statement.expected_version is not None and statement.expected_version not in {one.memory.version for one in rivals}:
-        raise VersionConflict(max((one.memory.version for one in rivals), default=0))
-    reason = _needs_somebody(writer.access, rivals, holding)
+    """Decide, and write. The key is locked. Raises VersionConflict when the head is not the expected one."""
+    rivals = writer.keys.under(statement.key)
+    # Before the version is compared: whoever may not see a record does not learn how often it was changed.
+    reason = _needs_somebody(writer.access, rivals, statement.holding)
     if reason is not None:
-        return Merged(None, (reason,), waits=True)
+        return Merged(None, (reason,))
+    versions = {rival.memory.version for rival in rivals if not rival.past}
+    if statement.expected_version is not None and statement.expected_version not in versions:
+        raise VersionConflict(max(versions, default=0))
+    saying = statement.saying
     claim = Claim(
         proposition=saying.proposition,
         roots=roots_of(statement.links),
@@ -70,9 +76,11 @@ def merge(writer: Writer, statement: Statement) -> Merged:
         strength=strength_of(statement.links),
         valid_to=statement.valid_to,
     )
-    in_conflict = any(rival.memory.conflict_set_id is not None for rival in rivals)
-    found = decide(claim, [rival.line() for rival in rivals], in_conflict=in_conflict)
-    return _EFFECTS[found.decision](writer, statement, rivals, found)
+    found = decide(claim, [rival.line() for rival in rivals])
+    if found.decision is Decision.NO_OP:
+        memory = rivals[found.line or 0].memory
+        return Merged(Decision.NO_OP, _codes(found), memory.id, memory.version, memory.conflict_set_id)
+    return _carry_out(writer, statement, rivals, found)
 
 
 def _needs_somebody(access: Access, rivals: Sequence[Rival], holding: Holding) -> Reason | None:
@@ -86,59 +94,87 @@ def _needs_somebody(access: Access, rivals: Sequence[Rival], holding: Holding) -
     return None
 
 
-# -- one function per decision
+def _carry_out(writer: Writer, statement: Statement, rivals: list[Rival], found: Merge) -> Merged:
+    """What ends by the statement first, then the statement itself, then what its coming means for a dispute."""
+    at = statement.effective_at
+    for closing in found.closes:
+        _close(writer, rivals[closing.line], closing, at or writer.at)
+    rival, version = _EFFECTS[found.decision](writer, statement, rivals, found)
+    for place in found.retires:
+        writer.retire(rivals[place], rival, at or writer.at)
+    if found.decision is Decision.CONFLICT:
+        _dispute(writer, rivals, rival, found)
+    elif found.retires:
+        _settle(writer, [*rivals, rival])
+    _relate(writer, rival, statement)
+    writer.finish("memory.conflicted" if found.decision is Decision.CONFLICT else "memory.committed", codes=[found.decision])
+    return Merged(found.decision, _codes(found), rival.memory.id, version, rival.memory.conflict_set_id)
 
 
-def _add(writer: Writer, statement: Statement, rivals: list[Rival], found: Merge) -> Merged:  # noqa: ARG001 - one shape
-    made = writer.add(statement.holding, statement.saying, _span(writer, statement), statement.links, Decision.ADD)
-    return _finished(writer, statement, made, Decision.ADD, 1)
+# -- one function per decision: the memory that the statement is part of now, and its version there
 
 
-def _no_op(writer: Writer, statement: Statement, rivals: list[Rival], found: Merge) -> Merged:  # noqa: ARG001
-    memory = rivals[found.line or 0].memory
-    return Merged(Decision.NO_OP, _codes(found), memory.id, memory.version, memory.conflict_set_id)
+def _add(writer: Writer, statement: Statement, rivals: list[Rival], found: Merge) -> tuple[Rival, int]:  # noqa: ARG001 - one shape
+    return writer.add(statement.holding, statement.saying, _span(writer, statement), statement.links, Decision.ADD), 1
 
 
-def _attach(writer: Writer, statement: Statement, rivals: list[Rival], found: Merge) -> Merged:
+def _attach(writer: Writer, statement: Statement, rivals: list[Rival], found: Merge) -> tuple[Rival, int]:
     rival, number = rivals[found.line or 0], found.standing or 0
-    version = rival.versions[number]
     if found.backdates and statement.effective_at is not None:
-        number = _backdate(writer, rival, version, statement)
+        _backdate(writer, rival, rival.versions[number], statement.effective_at, statement.links)
     else:
         writer.attach(rival, number, statement.links)
-    rival.memory.state = Memory.State.ACTIVE  # a new independent source answers a review for lost evidence (LN-11)
-    return _finished(writer, statement, rival, Decision.ATTACH_EVIDENCE, rival.memory.version)
+    if rival.memory.state == Memory.State.NEEDS_REVIEW:  # a new independent source answers a review for lost evidence (LN-11)
+        rival.memory.state = Memory.State.ACTIVE
+    return rival, rival.memory.version
 
 
-def _supersede(writer: Writer, statement: Statement, rivals: list[Rival], found: Merge) -> Merged:  # noqa: ARG001
-    (rival,) = rivals
-    span = _span(writer, statement)
-    writer.end(rival, rival.memory.version, span.start)
-    made = writer.append(rival, statement.saying, span, statement.links, Decision.SUPERSEDE)
+def _supersede(writer: Writer, statement: Statement, rivals: list[Rival], found: Merge) -> tuple[Rival, int]:
+    rival = rivals[found.line or 0]
+    made = writer.append(rival, statement.saying, _span(writer, statement), statement.links, found.decision)
     memory = rival.memory
     memory.state = Memory.State.ACTIVE
     memory.retention_class = statement.holding.retention_class
     memory.review_after = review_date(writer.at, memory.retention_class)
-    return _finished(writer, statement, rival, Decision.SUPERSEDE, made.version)
+    return rival, made.version
 
 
-def _insert(writer: Writer, statement: Statement, rivals: list[Rival], found: Merge) -> Merged:
-    (rival,) = rivals
+def _insert(writer: Writer, statement: Statement, rivals: list[Rival], found: Merge) -> tuple[Rival, int]:
+    rival = rivals[found.line or 0]
     span = replace(_span(writer, statement), end=found.ends)
-    ended = None if found.standing is None else rival.versions[found.standing]
-    resumed = None if ended is None or found.resumes_at is None else _Resumed.of(writer.tenant_id, rival, ended, found.resumes_at)
-    if ended is not None:
-        writer.end(rival, ended.version, span.start)
-    made = writer.append(rival, statement.saying, span, statement.links, Decision.INSERT_HISTORY, behind=True)
-    if resumed is not None:
-        writer.append(rival, resumed.saying, resumed.span, resumed.links, Decision.INSERT_HISTORY, behind=not resumed.head)
-    return _finished(writer, statement, rival, Decision.INSERT_HISTORY, made.version)
+    if found.beside:  # contradicted for its own time, and over: a line of its own, which the present one has replaced
+        made = writer.add(statement.holding, statement.saying, span, statement.links, Decision.INSERT_HISTORY, past=True)
+        writer.relate(rival.memory, [made.memory.id], Relation.Type.SUPERSEDES)
+        return made, 1
+    last = rival.past and span.start > rival.head.valid_from
+    version = writer.append(rival, statement.saying, span, statement.links, Decision.INSERT_HISTORY, behind=not last)
+    return rival, version.version
 
 
-def _conflict(writer: Writer, statement: Statement, rivals: list[Rival], found: Merge) -> Merged:
-    conflict = rivals[0].memory.conflict_set if rivals[0].memory.conflict_set_id else None
+def _conflict(writer: Writer, statement: Statement, rivals: list[Rival], found: Merge) -> tuple[Rival, int]:
+    if found.line is not None:  # a further word of somebody who is in the dispute already
+        return _supersede(writer, statement, rivals, found)
+    return writer.add(statement.holding, statement.saying, _span(writer, statement), statement.links, Decision.CONFLICT), 1
+
+
+_EFFECTS = {
+    Decision.ADD: _add,
+    Decision.ATTACH_EVIDENCE: _attach,
+    Decision.SUPERSEDE: _supersede,
+    Decision.INSERT_HISTORY: _insert,
+    Decision.CONFLICT: _conflict,
+}
+
+
+# -- disputes
+
+
+def _dispute(writer: Writer, rivals: Sequence[Rival], rival: Rival, found: Merge) -> None:
+    """Every current value of the key is a member of one open conflict."""
+    members = {one.memory.id: one for one in (*rivals, rival) if not one.past}
+    conflict = next((one.memory.conflict_set_id for one in members.values() if one.memory.conflict_set_id), None)
     if conflict is None:
-        memory = rivals[0].memory
+        memory = rival.memory
         conflict = ConflictSet.objects.create(
             tenant_id=writer.tenant_id,
             namespace_id=writer.namespace.id,
@@ -147,22 +183,25 @@ def _conflict(writer: Writer, statement: Statement, rivals: list[Rival], found: 
             conditions_hash=memory.conditions_hash,
             reason=found.reason or Reason.OPEN_CONFLICT,
             created_at=writer.at,
-        )
-        memory.conflict_set = conflict
-        writer.touched[memory.id] = rivals[0]
-    made = writer.add(statement.holding, statement.saying, _span(writer, statement), statement.links, Decision.CONFLICT, conflict)
-    done = _finished(writer, statement, made, Decision.CONFLICT, 1, verb="memory.conflicted")
-    return replace(done, reasons=_codes(found), conflict_id=conflict.id)
+        ).id
+    for one in members.values():
+        if one.memory.conflict_set_id != conflict:
+            one.memory.conflict_set_id = conflict
+            writer.touch(one)
 
 
-_EFFECTS = {
-    Decision.ADD: _add,
-    Decision.NO_OP: _no_op,
-    Decision.ATTACH_EVIDENCE: _attach,
-    Decision.SUPERSEDE: _supersede,
-    Decision.INSERT_HISTORY: _insert,
-    Decision.CONFLICT: _conflict,
-}
+def _settle(writer: Writer, rivals: Sequence[Rival]) -> None:
+    """A conflict of which fewer than two members are left is over."""
+    members = {one.memory.id: one for one in rivals if one.memory.conflict_set_id is not None}
+    if len(members) >= _LEAST_MEMBERS:
+        return
+    over = [one.memory.conflict_set_id for one in members.values() if one.memory.conflict_set_id is not None]
+    ConflictSet.objects.filter(tenant_id=writer.tenant_id, id__in=over).update(
+        status=ConflictSet.Status.RESOLVED, resolved_at=writer.at
+    )
+    for one in members.values():
+        one.memory.conflict_set_id = None
+        writer.touch(one)
 
 
 # -- parts
@@ -177,42 +216,35 @@ def _span(writer: Writer, statement: Statement) -> Span:
     return Span(start if end is None or start <= end else end, end, stated=False)
 
 
-def _backdate(writer: Writer, rival: Rival, version: MemoryVersion, statement: Statement) -> int:
+def _close(writer: Writer, rival: Rival, closing: Closing, at: datetime) -> None:
+    """End a version where another value begins; from where its own later evidence speaks it holds again."""
+    version = rival.versions[closing.standing]
+    until, head = version.valid_to, version.version == rival.memory.version
+    writer.end(rival, version.version, at)
+    again = closing.resumes_at
+    if again is None or (until is not None and until <= again):
+        return
+    saying = said_by(version, writer.text_of(version))
+    links = rival.links[version.version]
+    later = [link for link in links if link.held_at is not None and link.held_at >= again]
+    # Where only a confirmation speaks for the later time, it confirmed what the evidence said.
+    kept = [] if later else list(links)
+    resumed = writer.append(rival, saying, Span(again, until, stated=True), kept, Decision.INSERT_HISTORY, behind=not head)
+    writer.move_evidence(rival, version.version, resumed, later)
+
+
+def _backdate(writer: Writer, rival: Rival, version: MemoryVersion, start: datetime, links: list[Linked]) -> None:
     """The same statement held earlier than was known: a version with the earlier start takes its place."""
-    start = statement.effective_at
-    if start is None:  # pragma: no cover - decided with a time
-        return version.version
-    was_head = version.version == rival.memory.version
-    saying, until = said_by(writer.tenant_id, version), version.valid_to
+    was_head, until = version.version == rival.memory.version, version.valid_to
     known = {link.evidence_id for link in rival.links[version.version]}
-    links = [*rival.links[version.version], *(link for link in statement.links if link.evidence_id not in known)]
-    for other in rival.live:
-        if other.valid_from < start and (other.valid_to is None or other.valid_to > start):
-            writer.end(rival, other.version, start)
+    every = [*rival.links[version.version], *(link for link in links if link.evidence_id not in known)]
+    saying = said_by(version, writer.text_of(version))
     writer.correct(rival, version.version)
-    made = writer.append(rival, saying, Span(start, until, stated=True), links, Decision.ATTACH_EVIDENCE, behind=not was_head)
-    return made.version
+    writer.append(rival, saying, Span(start, until, stated=True), every, Decision.ATTACH_EVIDENCE, behind=not was_head)
 
 
-@dataclass(frozen=True, slots=True)
-class _Resumed:
-    """What an ended version goes on to say from the instant for which its later evidence speaks."""
-
-    saying: Saying
-    span: Span
-    links: list[Linked]
-    head: bool
-
-    @classmethod
-    def of(cls, tenant_id: UUID, rival: Rival, ended: MemoryVersion, at: datetime) -> _Resumed:
-        later = [link for link in rival.links[ended.version] if link.held_at is not None and link.held_at >= at]
-        head = ended.version == rival.memory.version
-        return cls(said_by(tenant_id, ended), Span(at, ended.valid_to, stated=True), later, head)
-
-
-def said_by(tenant_id: UUID, version: MemoryVersion) -> Saying:
+def said_by(version: MemoryVersion, text: IndexedText) -> Saying:
     """What a version says, for another version that says the same."""
-    text = texts_of(tenant_id, [version])[version.id]
     return Saying(
         content=text.content,
         rationale=text.rationale,
@@ -231,41 +263,15 @@ def said_by(tenant_id: UUID, version: MemoryVersion) -> Saying:
     )
 
 
-def _finished(
-    writer: Writer, statement: Statement, rival: Rival, decision: Decision, version: int, *, verb: str = "memory.committed"
-) -> Merged:
-    _relate(writer, rival, statement)
-    revision = writer.finish(verb, codes=[decision])
-    memory = rival.memory
-    return Merged(decision, (), memory.id, version, memory.conflict_set_id, revision)
-
-
 def _relate(writer: Writer, rival: Rival, statement: Statement) -> None:
     """Relations of the new statement; what it supersedes elsewhere gives up its place (design/02 Relation)."""
     others = [(kind, target) for kind, target in statement.relations if target != rival.memory.id]
-    if not others:
-        return
-    Relation.objects.bulk_create(
-        [
-            Relation(tenant_id=writer.tenant_id, source=rival.memory, target_id=target, type=kind, created_at=writer.at)
-            for kind, target in others
-        ],
-        ignore_conflicts=True,
-    )
+    for kind in dict.fromkeys(kind for kind, _ in others):
+        writer.relate(rival.memory, [target for one, target in others if one == kind], kind)
     ended = [target for kind, target in others if kind == Relation.Type.SUPERSEDES]
-    for other in lock_superseded(writer.tenant_id, ended):
-        other.memory.state = Memory.State.SUPERSEDED
+    for other in writer.keys.heads_of(ended) if ended else ():
         writer.end(other, other.memory.version, statement.effective_at or writer.at)
-
-
-def lock_superseded(tenant_id: UUID, targets: Sequence[UUID]) -> list[Rival]:
-    """The heads among the targets, locked by primary key."""
-    if not targets:
-        return []
-    rows = Memory.objects.select_for_update(of=("self",), no_key=True).filter(
-        tenant_id=tenant_id, id__in=targets, state__in=HEAD_STATES, conflict_set=None
-    )
-    return load(tenant_id, list(rows.order_by("id")))
+        other.memory.state = Memory.State.SUPERSEDED
 
 
 def _codes(found: Merge) -> tuple[Reason, ...]:

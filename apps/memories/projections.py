@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
     from apps.memories.models import Memory, MemoryVersion
@@ -23,13 +24,14 @@ class IndexedText:
     aliases: tuple[str, ...]
 
 
-class Projection(Protocol):
-    def replace(
-        self, tenant_id: UUID, memory: Memory, versions: list[tuple[MemoryVersion, IndexedText]], *, revision: int
-    ) -> None:
-        """Make the projection of this memory equal to these versions; the memory's row says which one is the head.
+Said = tuple["Memory", "list[tuple[MemoryVersion, IndexedText]]"]
 
-        ``versions`` is every version that still has text. An empty list removes the memory from the projection.
+
+class Projection(Protocol):
+    def replace(self, tenant_id: UUID, changed: Sequence[Said], *, revision: int) -> None:
+        """Make the projection of these memories equal to these versions; a memory's row says which one is the head.
+
+        With each memory comes every version that still has text. An empty list removes the memory from the projection.
         """
 
 
@@ -40,7 +42,13 @@ def register_projection(projection: Projection) -> None:
     _projections.append(projection)
 
 
+def project_all(tenant_id: UUID, changed: Sequence[Said], *, revision: int) -> None:
+    """Tell every projection; called by the verbs of this app in the transaction that changed the memories."""
+    if changed:
+        for projection in _projections:
+            projection.replace(tenant_id, changed, revision=revision)
+
+
 def project(tenant_id: UUID, memory: Memory, versions: list[tuple[MemoryVersion, IndexedText]], *, revision: int) -> None:
-    """Tell every projection; called by the verbs of this app in the transaction that changed the memory."""
-    for projection in _projections:
-        projection.replace(tenant_id, memory, versions, revision=revision)
+    """Tell every projection of one memory."""
+    project_all(tenant_id, [(memory, versions)], revision=revision)

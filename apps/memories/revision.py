@@ -14,7 +14,7 @@ from apps.core.errors import Conflict, FieldError, NotPermitted, ValidationFaile
 from apps.core.text import hidden_characters
 from apps.memories import conflicts, labels
 from apps.memories.admission import condition_texts, is_forbidden
-from apps.memories.commit import Author, Saying, Span, Writer, lock_namespace, remerged, review_date
+from apps.memories.commit import Author, Saying, Span, lock_namespace, remerged, review_date
 from apps.memories.digests import fact_digest
 from apps.memories.door import require_readable
 from apps.memories.lines import HEAD_STATES, Rival, lock_memory
@@ -22,6 +22,7 @@ from apps.memories.merging import said_by
 from apps.memories.models import Authority, Memory
 from apps.memories.proposals import conditions_hash
 from apps.memories.sources import Linked, gather, links_to, namespaces_of
+from apps.memories.writing import Writer
 from apps.tenants.transactions import current_revision, revision_token, tenant_transaction
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class _Open:
     saying: Saying = field(init=False)
 
     def __post_init__(self) -> None:
-        self.saying = said_by(self.writer.tenant_id, self.head)
+        self.saying = said_by(self.head, self.writer.text_of(self.head))
 
     @property
     def memory(self) -> Memory:
@@ -107,7 +108,8 @@ class _Open:
         return self.writer.append(self.rival, saying, span, links, decision)
 
     def finished(self, verb: str) -> Revised:
-        revision = self.writer.finish(verb)
+        self.writer.finish(verb)
+        revision = self.writer.flush()
         return Revised(self.memory_id, "committed", self.memory.version, revision_token(revision))
 
 

@@ -65,27 +65,61 @@ class Linked:
     trusts: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The sources that one proposal names, and the digest of the fact that it states."""
+
+    event_ids: Sequence[str]
+    evidence_refs: Sequence[str]
+    fact_digest: int
+
+
 def gather(access: Access, event_ids: Sequence[str], evidence_refs: Sequence[str], fact_digest: int) -> Sources:
-    """Find what a proposal names.
+    """Find what one proposal names; see :func:`gather_all`."""
+    return gather_all(access, [Named(event_ids, evidence_refs, fact_digest)])[0]
+
+
+def gather_all(access: Access, named: Sequence[Named]) -> list[Sources]:
+    """Find what proposals name, and hold it against deletions; one answer each, in the same order.
 
     Absent, foreign and unreadable sources are one fault (no_source), so that naming an id teaches nothing (ID-09); what has been
     deleted, or may not rebuild this fact any more (DJ-06), is revoked; what cannot be looked at is evidence_unavailable (CA-23).
     """
-    if not event_ids and not evidence_refs:
-        return Sources()
-    named = _named_evidence(access, evidence_refs)
-    if isinstance(named, Reason):
-        return Sources(fault=named)
-    wanted = dict.fromkeys((*event_ids, *(one.event.event_id for one in named if one.event is not None)))
-    if wanted:
-        reads.hold_events(access, wanted)
+    rows = _evidence_rows(access, {ref for one in named for ref in one.evidence_refs})
+    chosen = [_named_evidence(one.evidence_refs, rows) for one in named]
+    wanted: list[dict[str, None]] = []
+    for one, found in zip(named, chosen, strict=True):
+        others = () if isinstance(found, Reason) else (row.event.event_id for row in found if row.event is not None)
+        wanted.append(dict.fromkeys((*one.event_ids, *others)))
+    every = {name for names in wanted for name in names}
+    if every:
+        reads.hold_events(access, every)
+    usable = {row.event_id: row for row in reads.readable_events(access).filter(event_id__in=every)} if every else {}
+    keys = {row.id: row for row in usable.values()}
+    roots = lineage.roots(access.tenant_id, keys) if keys else {}
+    origins = origins_of(access.tenant_id, frozenset(root for found in roots.values() for root in found), keys)
+    answers = []
+    for one, found, names in zip(named, chosen, wanted, strict=True):
+        fault = found if isinstance(found, Reason) else _fault(access, [name for name in names if name not in usable])
+        if fault is not None or isinstance(found, Reason):
+            answers.append(Sources(fault=fault))
+            continue
+        lone = tuple(row for row in found if row.event is None)
+        answers.append(_weighed([usable[name] for name in names], lone, one.fact_digest, roots, origins))
+    return answers
+
+
+def _fault(access: Access, missing: list[str]) -> Reason | None:
+    """Why events that cannot be used are no source: never there, or there before a deletion."""
+    if not missing:
+        return None
     try:
-        events = reads.find_events(access, list(wanted)) if wanted else []
-    except NotFound:
-        return Sources(fault=Reason.NO_SOURCE)
+        reads.find_events(access, missing)
     except Revoked:
-        return Sources(fault=Reason.REVOKED)
-    return _weighed(access.tenant_id, events, [one for one in named if one.event is None], fact_digest)
+        return Reason.REVOKED
+    except NotFound:
+        pass
+    return Reason.NO_SOURCE  # also one that came in since they were held
 
 
 def namespaces_of(access: Access, event_ids: Sequence[str], evidence_refs: Sequence[str] = ()) -> set[UUID]:
@@ -98,34 +132,44 @@ def namespaces_of(access: Access, event_ids: Sequence[str], evidence_refs: Seque
     return found
 
 
-def _named_evidence(access: Access, refs: Sequence[str]) -> list[Evidence] | Reason:
+def _evidence_rows(access: Access, refs: Collection[str]) -> dict[str, Evidence]:
+    keys = {ref: key for ref in refs if (key := parse_public_id("evd", ref)) is not None}
+    if not keys:
+        return {}
+    found = Evidence.objects.filter(tenant_id=access.tenant_id, id__in=keys.values(), namespace_id__in=access.readable)
+    rows = {row.id: row for row in found.select_related("event")}
+    return {ref: rows[key] for ref, key in keys.items() if key in rows}
+
+
+def _named_evidence(refs: Sequence[str], rows: Mapping[str, Evidence]) -> list[Evidence] | Reason:
     """The rows behind evidence ids, or why they cannot be used."""
-    keys = [key for key in (parse_public_id("evd", ref) for ref in dict.fromkeys(refs)) if key is not None]
-    if not refs:
-        return []
-    found = Evidence.objects.filter(tenant_id=access.tenant_id, id__in=keys, namespace_id__in=access.readable)
-    rows = list(found.select_related("event"))
-    if len(rows) < len(set(refs)):
+    wanted = list(dict.fromkeys(refs))
+    found = [rows[ref] for ref in wanted if ref in rows]
+    if len(found) < len(wanted):
         return Reason.NO_SOURCE
-    states = {one.availability for one in rows}
+    states = {one.availability for one in found}
     if Evidence.Availability.ERASED in states:
         return Reason.REVOKED
-    return rows if states == {Evidence.Availability.AVAILABLE} else Reason.EVIDENCE_UNAVAILABLE
+    return found if states <= {Evidence.Availability.AVAILABLE} else Reason.EVIDENCE_UNAVAILABLE
 
 
-def _weighed(tenant_id: UUID, events: Iterable[SourceEvent], others: Iterable[Evidence], fact_digest: int) -> Sources:
-    known = {event.id: event for event in events}
-    by_event = lineage.roots(tenant_id, known) if known else {}
-    origins = origins_of(tenant_id, frozenset(root for roots in by_event.values() for root in roots), known)
-    lone = tuple(others)
-    if origins and not lone and all(fact_digest in origin.no_rebuild for origin in origins.values()):
+def _weighed(
+    events: Sequence[SourceEvent],
+    lone: tuple[Evidence, ...],
+    fact_digest: int,
+    roots: Mapping[UUID, frozenset[UUID]],
+    origins: Mapping[UUID, Origin],
+) -> Sources:
+    own = {event.id: roots[event.id] for event in events}
+    behind = {root: origins[root] for found in own.values() for root in found if root in origins}
+    if behind and not lone and all(fact_digest in origin.no_rebuild for origin in behind.values()):
         return Sources(fault=Reason.REVOKED)  # one unrestricted origin would make it a new, lawful statement (DJ-06)
     return Sources(
-        events=tuple(known.values()),
+        events=tuple(events),
         evidence=lone,
-        roots_of={**by_event, **{one.id: frozenset({one.id}) for one in lone}},
-        trusts={root: origin.trust for root, origin in origins.items()},
-        latest_origin=max((origin.occurred_at for origin in origins.values()), default=None),
+        roots_of={**own, **{one.id: frozenset({one.id}) for one in lone}},
+        trusts={root: origin.trust for root, origin in behind.items()},
+        latest_origin=max((origin.occurred_at for origin in behind.values()), default=None),
     )
 
 
@@ -143,12 +187,18 @@ def _origin(event: SourceEvent) -> Origin:
     return Origin(event.occurred_at, event.trust, frozenset(event.no_rebuild))
 
 
-def links_to(access: Access, sources: Sources, held_at: datetime | None) -> list[Linked]:
-    """Make (or find) the evidence rows of the sources; called only when something may be written."""
+def links_to(
+    access: Access, sources: Sources, held_at: datetime | None, made: Mapping[UUID, Evidence] | None = None
+) -> list[Linked]:
+    """Make (or find) the evidence rows of the sources; called only when something may be written.
+
+    ``made``: those of the events, by event, if they are at hand.
+    """
     if not sources.any:
         return []
-    made = lineage.ensure_evidence(access, sources.events) if sources.events else {}
-    rows = [*made.items(), *((one.id, one) for one in sources.evidence)]
+    if made is None:
+        made = lineage.ensure_evidence(access, sources.events) if sources.events else {}
+    rows = [*((event.id, made[event.id]) for event in sources.events), *((one.id, one) for one in sources.evidence)]
     return [
         Linked(
             evidence_id=row.id,

@@ -10,16 +10,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from apps.core.errors import DomainError
 from apps.core.ids import public_id
 from apps.evidence.content import erase_texts
 from apps.evidence.models import Derivation, SourceEvent, Trust
-from apps.memories.candidates import audit_decision, record_judgement
+from apps.memories.candidates import decision_entry, record_judgement
 from apps.memories.commit import Author, LockedNamespace
-from apps.memories.judging import Case, judge
+from apps.memories.judging import Case, judge_all
 from apps.memories.models import Authority, Candidate, EpistemicStatus, MemoryType, RetrievalPolicy, Verdict
 from apps.memories.proposals import Proposal, ProposedRelation
 from apps.memories.reasons import Reason
 from apps.memories.texts import texts_of
+from apps.memories.writing import Writer
 
 if TYPE_CHECKING:
     from apps.memories.projections import IndexedText
@@ -46,22 +48,30 @@ def release(tx: TenantTransaction, access: Access, grant: NamespaceGrant, namesp
     )
     rows = list(waiting.order_by("id").select_related("retention_class").select_for_update(of=("self",), no_key=True))
     texts = texts_of(access.tenant_id, rows)
-    for row in rows:
-        if row.id in texts:
-            _judge_again(tx, access, Case(grant, namespace, _author(row), _proposal(row, texts[row.id], event)), row)
+    released = [row for row in rows if row.id in texts]
+    if released:
+        cases = [Case(grant, _author(row), _proposal(row, texts[row.id], event)) for row in released]
+        writer = Writer(tx, access, namespace, cases[0].author)
+        _judge_again(writer, released, cases)
     return len(rows)
 
 
-def _judge_again(tx: TenantTransaction, access: Access, case: Case, row: Candidate) -> None:
-    texts = [key for key in (row.content_id, row.rationale_id, row.aliases_id) if key is not None]
-    row.revision = None
-    record_judgement(access, row, judge(tx, access, case))
-    if row.memory_id is not None:  # the memory holds the text now
-        row.content_id = row.rationale_id = row.aliases_id = None
-    row.save()
-    if row.memory_id is not None:
-        erase_texts(access.tenant_id, texts)
-    audit_decision(access, row)
+def _judge_again(writer: Writer, rows: list[Candidate], cases: list[Case]) -> None:
+    judged: list[Candidate] = []
+    done: set[UUID] = set()  # texts that a memory holds now
+    for row, found in zip(rows, judge_all(writer, cases), strict=True):
+        if isinstance(found, DomainError):  # a label or a related memory is gone since: it waits on
+            continue
+        record_judgement(row, found)
+        if row.memory_id is not None:
+            done |= {key for key in (row.content_id, row.rationale_id, row.aliases_id) if key is not None}
+            row.content_id = row.rationale_id = row.aliases_id = None
+        writer.note(decision_entry(row))
+        judged.append(row)
+    writer.flush(dated=judged)
+    for row in judged:
+        row.save()
+    erase_texts(writer.tenant_id, done)
 
 
 def _author(row: Candidate) -> Author:

@@ -6,65 +6,97 @@ move with them, term by term in ascending order, so that two writers can never w
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from django.db import connection
-from django.db.models import F
-
 from apps.core import clock
-from apps.core.prepared import fetch_prepared
+from apps.core.prepared import fetch_prepared, prepared_cursor
 from apps.memories.models import Memory, RetrievalPolicy
 from apps.retrieval.analysis import ANALYSIS_VERSION, index_terms, term_hash
 from apps.retrieval.models import IndexState
 from apps.retrieval.models.index import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from uuid import UUID
 
     from apps.memories.models import MemoryVersion
-    from apps.memories.projections import IndexedText
+    from apps.memories.projections import IndexedText, Said
 
 INDEX_KEY = b"lexical"
+
+_Numbered = tuple["UUID", int]  # a memory and the number of one of its versions
+
+# On the way of every write.
+_INDEXED = "SELECT DISTINCT memory_id, version, layer FROM retrieval_posting WHERE tenant_id = %s AND memory_id = ANY(%s)"
+_REMOVE = """
+    DELETE FROM retrieval_posting p USING unnest(%s::uuid[], %s::int[]) AS v(memory_id, version)
+    WHERE p.tenant_id = %s AND p.memory_id = v.memory_id AND p.version = v.version RETURNING p.layer, p.term
+"""
+_MOVE = """
+    UPDATE retrieval_posting p SET layer = %s FROM unnest(%s::uuid[], %s::int[]) AS v(memory_id, version)
+    WHERE p.tenant_id = %s AND p.memory_id = v.memory_id AND p.version = v.version RETURNING p.term
+"""
+_INSERT = """
+    INSERT INTO retrieval_posting (tenant_id, generation, namespace_id, layer, term, memory_id, version)
+    SELECT %s, %s, %s, v.layer, v.term, v.memory_id, v.version
+    FROM unnest(%s::uuid[], %s::int[], %s::smallint[], %s::bigint[]) AS v(memory_id, version, layer, term)
+    ON CONFLICT DO NOTHING
+"""
+_COUNT = """
+    INSERT INTO retrieval_termstat AS s (tenant_id, generation, namespace_id, layer, term, documents)
+    SELECT %s, %s, %s, d.layer, d.term, d.by FROM unnest(%s::smallint[], %s::bigint[], %s::bigint[]) AS d(layer, term, by)
+    ORDER BY d.layer, d.term
+    ON CONFLICT (tenant_id, generation, namespace_id, layer, term) DO UPDATE SET documents = s.documents + excluded.documents
+"""
+_STATE = "SELECT id, generation FROM retrieval_indexstate WHERE tenant_id = %s AND namespace_id = %s"
+_STEP = """
+    UPDATE retrieval_indexstate SET documents = documents + %s, history_documents = history_documents + %s, revision = %s
+    WHERE tenant_id = %s AND id = %s RETURNING id
+"""
 
 
 class LexicalProjection:
     """Keeps postings and statistics equal to what memory says (registered with apps.memories.projections)."""
 
-    def replace(
-        self, tenant_id: UUID, memory: Memory, versions: list[tuple[MemoryVersion, IndexedText]], *, revision: int
-    ) -> None:
+    def replace(self, tenant_id: UUID, changed: Sequence[Said], *, revision: int) -> None:
         """See apps.memories.projections.Projection.replace."""
-        state = index_state(tenant_id, memory.namespace_id)
-        wanted = {version.version: text for version, text in versions}
+        by_namespace: dict[UUID, list[Said]] = defaultdict(list)
+        for memory, versions in changed:
+            by_namespace[memory.namespace_id].append((memory, versions))
+        for namespace_id in sorted(by_namespace):
+            _replace(tenant_id, index_state(tenant_id, namespace_id), by_namespace[namespace_id], revision)
+
+
+def _replace(tenant_id: UUID, state: IndexState, changed: Sequence[Said], revision: int) -> None:
+    """The memories of one namespace, in a few statements for any number of them."""
+    have = _indexed_versions(tenant_id, [memory.id for memory, _ in changed])
+    gone: list[_Numbered] = []
+    moved: dict[int, list[_Numbered]] = defaultdict(list)
+    fresh: list[tuple[UUID, int, int, IndexedText]] = []
+    before: Counter[int] = Counter()
+    after: Counter[int] = Counter()
+    for memory, versions in changed:
+        indexed = have.get(memory.id, {})
         current = current_versions(memory, [version for version, _ in versions])
-        have = _indexed_versions(tenant_id, memory.id) if memory.last_version > 1 or not versions else {}
-        changes: Counter[tuple[int, int]] = Counter()
-        for number, layer in have.items():
-            if number not in wanted:
-                _count(changes, layer, _remove_version(tenant_id, memory.id, number), -1)
-            elif layer != (target := Layer.CURRENT if number in current else Layer.HISTORY):
-                terms = _move_version(tenant_id, memory.id, number, target)
-                _count(changes, layer, terms, -1)
-                _count(changes, target, terms, +1)
-        fresh = [number for number in wanted if number not in have]
-        if fresh:
-            key = tenant_key(tenant_id)
-            for number in fresh:
-                layer = Layer.CURRENT if number in current else Layer.HISTORY
-                terms = text_terms(key, wanted[number])
-                _insert_version(tenant_id, state, memory, number, layer, terms)
-                _count(changes, layer, terms, +1)
-        moved = {number: layer for number, layer in have.items() if number in wanted}
-        _apply_statistics(tenant_id, state, memory.namespace_id, changes)
-        before = Counter(have.values())
-        after = Counter(Layer.CURRENT if number in current else Layer.HISTORY for number in (*fresh, *moved))
-        IndexState.objects.filter(pk=state.pk).update(
-            documents=F("documents") + after[Layer.CURRENT] - before[Layer.CURRENT],
-            history_documents=F("history_documents") + after[Layer.HISTORY] - before[Layer.HISTORY],
-            revision=revision,
-        )
+        wanted = {version.version: text for version, text in versions}
+        layers = {number: int(Layer.CURRENT if number in current else Layer.HISTORY) for number in wanted}
+        gone += [(memory.id, number) for number in indexed if number not in wanted]
+        for number, layer in layers.items():
+            if number not in indexed:
+                fresh.append((memory.id, number, layer, wanted[number]))
+            elif indexed[number] != layer:
+                moved[layer].append((memory.id, number))
+        before.update(indexed.values())
+        after.update(layers.values())
+    changes: Counter[tuple[int, int]] = Counter()
+    _remove(tenant_id, gone, changes)
+    for layer, numbered in sorted(moved.items()):
+        _move(tenant_id, numbered, layer, changes)
+    _insert(tenant_id, state, fresh, changes)
+    _apply_statistics(tenant_id, state, state.namespace_id, changes)
+    steps = [after[layer] - before[layer] for layer in (int(Layer.CURRENT), int(Layer.HISTORY))]
+    fetch_prepared(_STEP, [*steps, revision, tenant_id, state.id])
 
 
 def current_versions(memory: Memory, versions: Iterable[MemoryVersion]) -> frozenset[int]:
@@ -99,7 +131,8 @@ def tenant_key(tenant_id: UUID) -> bytes:
 
 def index_state(tenant_id: UUID, namespace_id: UUID) -> IndexState:
     """The state row of a namespace, made on first use; safe when two writers come first at once."""
-    state = IndexState.objects.filter(tenant_id=tenant_id, namespace_id=namespace_id).first()
+    rows = fetch_prepared(_STATE, [tenant_id, namespace_id])
+    state = IndexState(id=rows[0][0], tenant_id=tenant_id, namespace_id=namespace_id, generation=rows[0][1]) if rows else None
     if state is None:
         IndexState.objects.bulk_create(
             [
@@ -113,45 +146,47 @@ def index_state(tenant_id: UUID, namespace_id: UUID) -> IndexState:
     return state
 
 
-def _count(changes: Counter[tuple[int, int]], layer: int, terms: Iterable[int], by: int) -> None:
-    for term in terms:
-        changes[(layer, term)] += by
+def _indexed_versions(tenant_id: UUID, memory_ids: Sequence[UUID]) -> dict[UUID, dict[int, int]]:
+    """Layer by version, by memory, of what the index holds."""
+    found: dict[UUID, dict[int, int]] = defaultdict(dict)
+    for memory_id, version, layer in fetch_prepared(_INDEXED, [tenant_id, list(memory_ids)]):
+        found[memory_id][int(version)] = int(layer)
+    return found
 
 
-def _indexed_versions(tenant_id: UUID, memory_id: UUID) -> dict[int, int]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT DISTINCT version, layer FROM retrieval_posting WHERE tenant_id = %s AND memory_id = %s",
-            [tenant_id, memory_id],
-        )
-        return {int(version): int(layer) for version, layer in cursor.fetchall()}
+def _remove(tenant_id: UUID, numbered: Sequence[_Numbered], changes: Counter[tuple[int, int]]) -> None:
+    if numbered:
+        memories, versions = zip(*numbered, strict=True)
+        for layer, term in fetch_prepared(_REMOVE, [list(memories), list(versions), tenant_id]):
+            changes[(int(layer), int(term))] -= 1
 
 
-def _remove_version(tenant_id: UUID, memory_id: UUID, version: int) -> list[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM retrieval_posting WHERE tenant_id = %s AND memory_id = %s AND version = %s RETURNING term",
-            [tenant_id, memory_id, version],
-        )
-        return [int(row[0]) for row in cursor.fetchall()]
+def _move(tenant_id: UUID, numbered: Sequence[_Numbered], layer: int, changes: Counter[tuple[int, int]]) -> None:
+    """There are two layers: what moves into one leaves the other."""
+    memories, versions = zip(*numbered, strict=True)
+    other = int(Layer.HISTORY if layer == Layer.CURRENT else Layer.CURRENT)
+    for (term,) in fetch_prepared(_MOVE, [layer, list(memories), list(versions), tenant_id]):
+        changes[(other, int(term))] -= 1
+        changes[(layer, int(term))] += 1
 
 
-def _move_version(tenant_id: UUID, memory_id: UUID, version: int, layer: int) -> list[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE retrieval_posting SET layer = %s WHERE tenant_id = %s AND memory_id = %s AND version = %s RETURNING term",
-            [int(layer), tenant_id, memory_id, version],
-        )
-        return [int(row[0]) for row in cursor.fetchall()]
-
-
-def _insert_version(tenant_id: UUID, state: IndexState, memory: Memory, version: int, layer: int, terms: list[int]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO retrieval_posting (tenant_id, generation, namespace_id, layer, term, memory_id, version) "
-            "SELECT %s, %s, %s, %s, term, %s, %s FROM unnest(%s::bigint[]) AS term ON CONFLICT DO NOTHING",
-            [tenant_id, state.generation, memory.namespace_id, int(layer), memory.id, version, terms],
-        )
+def _insert(
+    tenant_id: UUID,
+    state: IndexState,
+    fresh: Sequence[tuple[UUID, int, int, IndexedText]],
+    changes: Counter[tuple[int, int]],
+) -> None:
+    if not fresh:
+        return
+    key = tenant_key(tenant_id)
+    rows = [(memory, version, layer, term) for memory, version, layer, text in fresh for term in text_terms(key, text)]
+    if not rows:
+        return
+    changes.update((layer, term) for _, _, layer, term in rows)
+    memories, versions, layers, terms = zip(*rows, strict=True)
+    with prepared_cursor() as cursor:
+        place = [tenant_id, state.generation, state.namespace_id]
+        cursor.execute(_INSERT, [*place, list(memories), list(versions), list(layers), list(terms)])
 
 
 def _apply_statistics(tenant_id: UUID, state: IndexState, namespace_id: UUID, changes: Counter[tuple[int, int]]) -> None:
@@ -159,13 +194,6 @@ def _apply_statistics(tenant_id: UUID, state: IndexState, namespace_id: UUID, ch
     if not steps:
         return
     layers, terms, by = zip(*steps, strict=True)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO retrieval_termstat AS s (tenant_id, generation, namespace_id, layer, term, documents) "
-            "SELECT %s, %s, %s, d.layer, d.term, d.by "
-            "FROM unnest(%s::smallint[], %s::bigint[], %s::bigint[]) AS d(layer, term, by) "
-            "ORDER BY d.layer, d.term "
-            "ON CONFLICT (tenant_id, generation, namespace_id, layer, term) "
-            "DO UPDATE SET documents = s.documents + excluded.documents",
-            [tenant_id, state.generation, namespace_id, [int(x) for x in layers], list(terms), list(by)],
-        )
+    with prepared_cursor() as cursor:
+        place = [tenant_id, state.generation, namespace_id]
+        cursor.execute(_COUNT, [*place, [int(layer) for layer in layers], list(terms), list(by)])

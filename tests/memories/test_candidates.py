@@ -274,7 +274,7 @@ def test_a_retelling_is_as_old_as_what_it_retells(memories):
 def test_values_of_the_same_time_are_one_conflict_set(memories, world):
     first = memories.say("Opens at eight", fact_key="gate")
     second = memories.say("Opens at nine", fact_key="gate")
-    third = memories.say("Opens at ten", fact_key="gate", valid_from=at("2024-05-01"))
+    third = memories.say("Opens at ten", fact_key="gate")
     assert [one.status for one in (second, third)] == ["conflict", "conflict"]
     assert second.conflict_id == third.conflict_id
     assert (second.reasons, third.reasons) == (["equal_time"], ["open_conflict"])
