@@ -29,9 +29,9 @@ _LEASE = timedelta(seconds=120)  # longer than an extractor outside may take
 _MOST_UNUSABLE = 3  # answers to one text; each costs
 
 
-@job_handler(EXTRACT)
-@job_handler(EXTRACT_OUTSIDE, lease=_LEASE)
 @job_handler(REEXTRACT, lease=_LEASE)
+@job_handler(EXTRACT_OUTSIDE, lease=_LEASE)
+@job_handler(EXTRACT)  # the nearest is registered first, and has its turn first
 def read(run: JobRun) -> Later | None:
     """Read one event with the extractor that the key of the job names; effect and "done" are one commit.
 

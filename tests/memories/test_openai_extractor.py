@@ -15,6 +15,7 @@ from apps.evidence import drafts
 from apps.evidence.reads import read_event
 from apps.jobs.dead_letters import retry_job
 from apps.jobs.models import ProcessingJob
+from apps.jobs.registry import handlers
 from apps.jobs.runner import drain
 from apps.memories.extractors.openai_compatible import OpenAICompatible
 from apps.memories.extractors.rules import RULES
@@ -113,6 +114,11 @@ def test_an_event_is_read_by_the_rules_and_by_the_model(models, reader, memories
         at("2024-01-01"),
     )
     assert models.asked[0].said == {"source": "user_message", "day": "2024-01-01", "text": BOTH}
+
+
+def test_new_events_are_read_by_the_rules_before_anybody_outside_is_asked():
+    kinds = [kind for kind in handlers() if kind in ("extract", "extract_outside", "reextract")]
+    assert kinds == ["extract", "extract_outside", "reextract"]
 
 
 def test_what_the_rules_understood_is_not_taken_up_twice(models, reader, memories, world):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from pathlib import Path
 
 import pytest
 
@@ -293,6 +297,44 @@ def test_right_descriptions_and_unknown_names():
     assert list(faults(["openai_compatible"], described(url="http://gpu/v1", allow_http=True))) == []
     (found,) = faults(["rules", "oracle"], described())
     assert "'oracle'" in found.msg
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("environment", "code", "words"),
+    [
+        ({}, 0, "['rules']"),
+        (
+            {
+                "EXTRACTORS": "rules,openai_compatible",
+                "OPENAI_COMPATIBLE_URL": "https://models.example.org/v1",
+                "OPENAI_COMPATIBLE_MODEL": "small-1",
+                "OPENAI_COMPATIBLE_KEY": fake.KEY,
+            },
+            0,
+            "['rules', 'openai_compatible']",
+        ),
+        ({"EXTRACTORS": "rules,oracle"}, 1, "EXTRACTORS names 'oracle'"),
+        ({"EXTRACTORS": "openai_compatible", "OPENAI_COMPATIBLE_KEY": fake.KEY}, 1, "OPENAI_COMPATIBLE_URL must be"),
+    ],
+    ids=["none", "both", "unknown", "half"],
+)
+def test_the_environment_chooses(environment, code, words):
+    look = (
+        "import django; django.setup(); from django.core.management import call_command; call_command('check', tag=['jobs']); "
+        "from apps.memories import extractors; print([one.name for one in extractors.chosen()])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", look],
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", **environment},
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, words in done.stdout + done.stderr) == (code, True), done.stderr
+    assert "Zk3rQ8vNw1" not in done.stdout + done.stderr
 
 
 def test_another_model_is_another_version(models):
