@@ -13,7 +13,7 @@ from apps.audits.models import AuditEntry
 from apps.core.errors import NotFound, NotPermitted
 from apps.core.ids import new_id, public_id
 from apps.core.isolation import tenant_context
-from apps.jobs.dead_letters import NotDead, discard_job, retry_job
+from apps.jobs.dead_letters import JobChanged, NotDead, discard_job, retry_job
 from apps.jobs.models import ProcessingJob
 from apps.jobs.reads import find_jobs, visible_jobs
 from apps.jobs.runner import drain
@@ -68,6 +68,19 @@ def test_only_a_dead_letter_can_be_settled(room: Room, dead: ProcessingJob, stat
         with pytest.raises(NotDead):
             settle(person(room, "owner"), public_id("job", dead.pk))
     assert room.job(dead).state == state
+
+
+def test_a_dead_letter_is_settled_as_it_was_looked_at(room: Room, dead: ProcessingJob) -> None:
+    room.change(dead, fence=8)
+    for settle in (retry_job, discard_job):
+        with pytest.raises(JobChanged):
+            settle(person(room, "owner"), public_id("job", dead.pk), reason_code="x", fence=7)
+    assert room.job(dead).state == "dead"
+    retry_job(person(room, "owner"), public_id("job", dead.pk), reason_code="cause_fixed", fence=8)
+    with pytest.raises(NotDead):
+        discard_job(person(room, "owner"), public_id("job", dead.pk), reason_code="x", fence=8)
+    with tenant_context(room.tenant_id):
+        assert AuditEntry.objects.get(verb="job.retried").codes == ["extract", "cause_fixed"]
 
 
 def test_who_may_look_and_who_may_act(room: Room, other_room: Room, dead: ProcessingJob) -> None:
