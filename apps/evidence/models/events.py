@@ -90,6 +90,7 @@ class SourceEvent(TenantOwned):
             models.Index(fields=("tenant", "namespace", "-sequence"), name="event_by_sequence"),
             models.Index(fields=("tenant", "session_id"), name="event_by_session"),
             models.Index(fields=("tenant", "subject"), name="event_by_subject"),
+            models.Index(fields=("tenant", "source_type", "id"), name="event_by_type"),  # the console's filters
         )
 
     def __str__(self) -> str:

@@ -121,6 +121,10 @@ class Candidate(TenantOwned):
                 condition=models.Q(decision__isnull=False),
                 name="candidate_decided",
             ),
+            # Why candidates were refused or wait, read from the index alone: row-level security lets nothing look into arrays.
+            models.Index(
+                fields=("tenant", "id"), include=("reasons",), condition=~models.Q(reasons=[]), name="candidate_by_reason"
+            ),
         )
 
     def __str__(self) -> str:

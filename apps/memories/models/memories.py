@@ -93,6 +93,12 @@ class Memory(TenantOwned):
             models.Index(fields=("tenant", "review_after"), condition=models.Q(state="active"), name="memory_review_due"),
             # Counts of the console, for those who see the tenant and for those who see some of it: answered from the index alone.
             models.Index(fields=("tenant", "state", "memory_type", "namespace", "access_policy"), name="memory_by_state"),
+            # The few that are not like all others, for the console's filters.
+            models.Index(
+                fields=("tenant", "id"),
+                condition=~models.Q(retrieval_policy="relevant") | ~models.Q(authority="database"),
+                name="memory_unusual",
+            ),
         )
 
     def __str__(self) -> str:
