@@ -18,6 +18,7 @@ from apps.memories.models import Memory
 from apps.retention.models import DeletionJob
 from apps.tenants.console.site import console
 from apps.tenants.models import Tenant, User
+from memory_platform import urls  # noqa: F401 - loads the pages, as in a process that answers requests
 from tests.isolation.rows import one_row_each
 from tests.tenants.world import World
 
@@ -43,8 +44,17 @@ def detail_url(model: Any, key: Any) -> str:
     return f"{list_url(model)}{key}/change/"
 
 
+def row_page_url(model: Any, key: Any, row_page: Any) -> str:
+    return f"{list_url(model)}{key}/{row_page.key}/"
+
+
 def pages() -> list[Any]:
     return console.pages()
+
+
+def row_pages() -> list[tuple[Any, Any]]:
+    """Every page that does something with a row, with the page of the row."""
+    return [(page, one) for page in pages() for one in page.row_pages]
 
 
 def shown_keys(world: World) -> dict[Any, Any]:
@@ -87,21 +97,13 @@ def nobody(db: None) -> User:
     return User.objects.create(username="nobody", kind=User.Kind.PERSON, is_staff=True)
 
 
-class Busy(World):
-    """A tenant in the middle of its work: events, memories, a conflict, proposals that wait, deletions and jobs of several states."""
+class Quiet(World):
+    """A tenant in which nothing has been said but one event, and ways to say more."""
 
     def __init__(self, key: str = "orchard") -> None:
         super().__init__(key)
         self.numbered = 0
-        self.send_events(3)
-        self.remember(4)
-        self.dispute("kiosk.database")
-        for name in ("travel", "coffee"):
-            self.propose(f"orchard.{name}", "organization", None)
-        doomed = self.remember(1)[0]["memory_id"]
-        assert self.bob.delete(f"/memories/{doomed}?deletion_request_id=del-1").status_code == 202
-        assert self.bob.post("/memory-query", {"question": "which database?", "project": "kiosk"}).status_code == 200
-        self.change_states()
+        self.send_events(1)
 
     def next_number(self) -> int:
         self.numbered += 1
@@ -109,20 +111,33 @@ class Busy(World):
 
     def send_events(self, count: int) -> None:
         for _ in range(count):
-            body = {
-                "event_id": f"evt-{self.next_number()}",
-                "scope": "project",
-                "scope_id": "kiosk",
-                "session_id": "s-1",
-                "source_type": "user_message",
-                "occurred_at": "2026-01-02T03:04:05Z",
-                "content": f"{CANARY}, number {self.numbered}",
-            }
-            answer = self.bob.post("/memory-events", body)
-            assert answer.status_code == 202, answer.content
+            self.tell(f"evt-{self.next_number()}", f"{CANARY}, number {self.numbered}")
+
+    def tell(self, event_id: str, content: str = CANARY, **changed: Any) -> None:
+        body = {
+            "event_id": event_id,
+            "scope": "project",
+            "scope_id": "kiosk",
+            "session_id": "s-1",
+            "source_type": "user_message",
+            "occurred_at": "2026-01-02T03:04:05Z",
+            "content": content,
+            **changed,
+        }
+        if body["scope"] == "user":
+            del body["scope_id"]
+        answer = self.bob.post("/memory-events", body)
+        assert answer.status_code == 202, answer.content
 
     def propose(
-        self, fact_key: str, scope: str = "project", scope_id: str | None = "kiosk", *, by: str = "bob", text: str = CANARY
+        self,
+        fact_key: str,
+        scope: str = "project",
+        scope_id: str | None = "kiosk",
+        *,
+        by: str = "bob",
+        text: str = CANARY,
+        **more: Any,
     ) -> Any:
         body = {
             "candidate_id": f"cand-{self.next_number()}",
@@ -133,6 +148,7 @@ class Busy(World):
             "epistemic_status": "explicit",
             "source_event_ids": ["evt-1"],
             **({"scope_id": scope_id} if scope_id else {}),
+            **more,
         }
         answer = getattr(self, by).post("/memory-candidates", body)
         assert answer.status_code == 201, answer.content
@@ -144,6 +160,22 @@ class Busy(World):
     def dispute(self, fact_key: str) -> None:
         self.propose(fact_key, text="PostgreSQL")
         assert self.propose(fact_key, by="alice", text="SQLite")["status"] == "conflict"
+
+
+class Busy(Quiet):
+    """A tenant in the middle of its work: events, memories, a conflict, proposals that wait, deletions and jobs of several states."""
+
+    def __init__(self, key: str = "orchard") -> None:
+        super().__init__(key)
+        self.send_events(2)
+        self.remember(4)
+        self.dispute("kiosk.database")
+        for name in ("travel", "coffee"):
+            self.propose(f"orchard.{name}", "organization", None)
+        doomed = self.remember(1)[0]["memory_id"]
+        assert self.bob.delete(f"/memories/{doomed}?deletion_request_id=del-1").status_code == 202
+        assert self.bob.post("/memory-query", {"question": "which database?", "project": "kiosk"}).status_code == 200
+        self.change_states()
 
     def change_states(self) -> None:
         """What takes weeks in life: a memory due for review, a dead letter, a deletion that is stuck."""
@@ -160,6 +192,11 @@ class Busy(World):
             )
             DeletionJob.objects.update(state=DeletionJob.State.FAILED_REQUIRES_ACTION)
         WorkerHeartbeat.objects.create(name=f"harbour:{self.next_number()}", seen_at=clock.now())
+
+
+@pytest.fixture
+def quiet(db: None) -> Quiet:
+    return Quiet()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from apps.jobs.heartbeats import ALIVE
 from apps.jobs.models import WorkerHeartbeat
 from apps.memories.models import Candidate, Decision, Memory
 from apps.tenants.console import paging
+from apps.tenants.console.base import GovernedAdmin
 from apps.tenants.console.cards import registered_cards
 from tests.console.conftest import visit
 from tests.console.reading import words
@@ -127,6 +128,7 @@ def test_counting_stops_and_says_so(busy, monkeypatch):
         actives = Memory.objects.filter(state=Memory.State.ACTIVE).count()
     monkeypatch.setattr(paging, "MOST_COUNTED", actives - 1)
     monkeypatch.setattr("apps.tenants.console.charts.MOST_COUNTED", actives - 1)
+    monkeypatch.setattr(GovernedAdmin, "list_per_page", 2)
     active = "/admin/memories/memory/?state__exact=active"
     assert numbers(client.get("/admin/").content.decode())[active][1] == f"{actives - 1}+"
     answer = client.get(active).content.decode()
@@ -144,11 +146,14 @@ def test_a_thousand_is_grouped_and_a_bound_is_marked():
 def growing(busy: Any) -> None:
     busy.send_events(4)
     busy.remember(4)
-    busy.dispute("kiosk.region")
-    busy.propose("orchard.lunch", "organization", None)
+    busy.dispute(f"kiosk.region_{busy.next_number()}")
+    busy.propose(f"orchard.lunch_{busy.next_number()}", "organization", None)
 
 
-def test_pages_cost_the_same_number_of_statements_however_much_there_is(busy):
+def test_pages_cost_the_same_number_of_statements_however_much_there_is(busy, monkeypatch):
+    monkeypatch.setattr(GovernedAdmin, "list_per_page", 1)  # what is shown whole need not be counted: one statement less
+    monkeypatch.setattr("apps.tenants.console.details._SHOWN", 1)
+    growing(busy)
     client = visit(busy, "owner")
     made = busy.remember(1)[0]["memory_id"]
     paths = [
@@ -173,4 +178,4 @@ def test_pages_cost_the_same_number_of_statements_however_much_there_is(busy):
     assert after == before
     # Of these, 18 open the session, the tenant and the access; savepoints are counted because the test is one transaction.
     assert max(before[path] for path in paths[:12]) <= 30
-    assert max(before.values()) <= 40
+    assert max(before.values()) <= 45

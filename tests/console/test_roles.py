@@ -8,7 +8,7 @@ from django.test import Client
 from apps.tenants.console.base import GovernedAdmin
 from apps.tenants.console.navigation import Area
 from apps.tenants.models import Role, Subject, User
-from tests.console.conftest import EVERYTHING, detail_url, list_url, pages, shown_keys, signed_in, visit
+from tests.console.conftest import EVERYTHING, detail_url, list_url, pages, row_page_url, row_pages, shown_keys, signed_in, visit
 from tests.tenants.world import ROLES
 
 # Written out, so that opening a page to somebody is a change that is seen.
@@ -31,6 +31,13 @@ MATRIX = {
     "reviewer": f"{EVERYBODY} {REVIEWED}",
     "auditor": f"{EVERYBODY} {REVIEWED} {GOVERNED} {WORK} retrieval.IndexState tenants.IdempotencyKey",
     "operator": f"{EVERYBODY} {WORK} retrieval.IndexState tenants.IdempotencyKey",
+}
+# What can be done with a row, and who may.
+ROW_PAGES = {
+    "memories.Memory words": "owner compliance reviewer",
+    "memories.Candidate words": "owner compliance reviewer",
+    "jobs.ProcessingJob retry": "owner compliance operator",
+    "jobs.ProcessingJob discard": "owner compliance operator",
 }
 # Rows of which a page shows nothing to anybody: keyed hashes, and counters that end with their minute.
 WITHOUT_PAGE = {"retrieval.Posting", "retrieval.TermStat", "core.RateWindow"}
@@ -63,6 +70,32 @@ def test_a_role_opens_its_pages_and_no_other(world, role):
         answer = client.get(detail_url(page.model, keys[page.model]))
         allowed = {expected, 404} if expected == 200 and role == "reviewer" else {expected}  # not of a namespace in reach
         assert answer.status_code in allowed, page.opts.label
+
+
+def test_every_row_page_is_in_the_matrix_and_says_what_it_does():
+    assert {f"{page.opts.label} {one.key}" for page, one in row_pages()} == set(ROW_PAGES)
+    for _page, one in row_pages():
+        assert one.title and one.about and one.submit
+
+
+@pytest.mark.requirement("ID-28")
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_does_what_it_may_and_nothing_else(world, role):
+    """Whoever may not is refused before anything is read; whoever may gets the form, or hears that this row is not theirs."""
+    client, keys = visit(world, role), shown_keys(world)
+    for page, one in row_pages():
+        path, may = row_page_url(page.model, keys[page.model], one), role in ROW_PAGES[f"{page.opts.label} {one.key}"].split()
+        for method in ("get", "post"):
+            status = getattr(client, method)(path).status_code
+            assert (status == 403) is not may or (may and one.key == "words"), (path, method, status)
+            assert status in ({200, 403, 404} if may else {403}), (path, method, status)
+        for method in ("put", "patch", "delete"):
+            assert getattr(client, method)(path).status_code in {403, 404, 405}, (path, method)
+
+
+def test_the_registry_of_pages_is_sound():
+    """Django's own checks, which a process that answers no requests never runs on pages."""
+    assert [error for page in pages() for error in page.check()] == []
 
 
 def test_nothing_can_be_sent_to_a_page(world):
@@ -102,6 +135,7 @@ def test_nobody_else_comes_in(world, nobody, who):
     paths = ["/admin/", "/admin/password_change/", "/admin/nothing/"]
     for page in pages():
         paths += [list_url(page.model), detail_url(page.model, keys[page.model])]
+    paths += [row_page_url(page.model, keys[page.model], one) for page, one in row_pages()]
     for path in paths:
         answer = client.get(path)
         assert answer.status_code == 302 and answer["Location"].startswith("/admin/login/?next="), path
@@ -110,6 +144,11 @@ def test_nobody_else_comes_in(world, nobody, who):
 def test_a_credential_is_no_way_in(world):
     client = Client(headers={"Authorization": f"Bearer {world.token('alice')}"})
     assert client.get("/admin/").status_code == 302
+
+
+def test_the_address_without_its_slash_leads_to_the_console():
+    answer = Client().get("/admin")
+    assert (answer.status_code, answer["Location"]) == (301, "/admin/")
 
 
 def test_the_doors_of_djangos_admin_that_nobody_uses_are_not_there(world):

@@ -8,6 +8,8 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from apps.core import clock
+from apps.core.ids import public_id
+from apps.jobs.admin.dead_letters import DiscardPage, RetryPage
 from apps.jobs.heartbeats import ALIVE
 from apps.jobs.models import Outbox, ProcessingJob, WorkerHeartbeat
 from apps.jobs.registry import handlers
@@ -48,6 +50,8 @@ class ProcessingJobAdmin(GovernedAdmin):
         Section(_("How it stands"), ("state", "attempts", "max_attempts", "last_error", "checkpoint")),
         Section(_("When"), ("created_at", "started_at", "finished_at", "next_try_at", "lease_until", "fence")),
     )
+    row_pages = (RetryPage, DiscardPage)
+    detail_template = "console/job.html"
     related = (
         Related(
             _("Events it reads"),
@@ -60,6 +64,12 @@ class ProcessingJobAdmin(GovernedAdmin):
             "retention.DeletionJob",
             lambda row: {"job_id": row.pk},
             ("deletion_request_id", "state", "accepted_at"),
+        ),
+        Related(
+            _("What was done with it"),
+            "audits.AuditEntry",
+            lambda row: {"object_type": "job", "object_id": public_id("job", row.pk)},
+            ("at", "verb", "actor", "result", "codes"),
         ),
     )
 

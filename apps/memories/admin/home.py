@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.memories.admin.memories import DECISIONS, SHOWN_STATES
+from apps.memories.admin.memories import SHOWN_STATES
+from apps.memories.admin.words import DECISIONS
 from apps.memories.models import Candidate, ConflictSet, Memory, MemoryType
 from apps.tenants.console.cards import Card, any_at_all, register_card
 from apps.tenants.console.charts import Bars, Days, register_bars, register_days

@@ -8,9 +8,13 @@ from django.contrib import admin
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from apps.core import clock
 from apps.core.ids import public_id
 from apps.core.text import fold_key
-from apps.memories.models import Decision, Memory, MemoryVersion
+from apps.memories.admin import lineage, version_timeline
+from apps.memories.admin.saying import WordsPage
+from apps.memories.admin.words import BY_HAND, DECISIONS
+from apps.memories.models import Memory, MemoryVersion
 from apps.tenants.console import values
 from apps.tenants.console.base import Area, GovernedAdmin
 from apps.tenants.console.details import Related, Section, by
@@ -26,18 +30,6 @@ if TYPE_CHECKING:
 MEMORY_ROLES = frozenset({Role.OWNER, Role.COMPLIANCE, Role.REVIEWER, Role.AUDITOR})
 TEXTS = ("content", "rationale", "aliases")
 SHOWN_STATES = [(word, label) for word, label in Memory.State.choices if word != Memory.State.REVOKED]
-# Decisions as what happened to the fact. (A version that replaced another one is not itself superseded.)
-DECISIONS = [
-    (Decision.ADD.value, _("added")),
-    (Decision.NO_OP.value, _("nothing new")),
-    (Decision.ATTACH_EVIDENCE.value, _("evidence attached")),
-    (Decision.SUPERSEDE.value, _("replaced the former value")),
-    (Decision.INSERT_HISTORY.value, _("inserted into history")),
-    (Decision.CONFLICT.value, _("conflict")),
-    (Decision.REJECT.value, _("rejected")),
-]
-# What a version says of itself besides them: how people and agents change one.
-_BY_HAND = [("REVISE", _("revised")), ("CONFIRM", _("confirmed"))]
 
 
 @admin.register(Memory, site=console)
@@ -46,7 +38,7 @@ class MemoryAdmin(GovernedAdmin):
 
     roles = MEMORY_ROLES
     area = Area.MEMORY
-    about = _("What is remembered now, one row for each fact. The words themselves are not shown on this page.")
+    about = _("What is remembered now, one row for each fact. The words are shown on request, and the audit log says to whom.")
     when_empty = _("A memory appears when a candidate is taken up: agents send events or propose memories, and the rules decide.")
     namespace_paths = ("namespace",)
     policy_paths = ("access_policy",)
@@ -82,7 +74,10 @@ class MemoryAdmin(GovernedAdmin):
             _("Versions"),
             "memories.MemoryVersion",
             by("memory"),
-            ("version", "decision", "epistemic_status", "verdict", "valid_from", "valid_to", "independent_evidence_count"),
+            (
+                *("version", "decision", "valid_from", "valid_to", "ingested_at"),
+                *("independent_evidence_count", "revision", "retired_revision"),
+            ),
             order=("-version",),
         ),
         Related(
@@ -96,6 +91,12 @@ class MemoryAdmin(GovernedAdmin):
             "memories.Candidate",
             by("memory"),
             ("candidate_id", "status", "decision", "origin", "created_at"),
+        ),
+        Related(
+            _("Other values in the conflict"),
+            "memories.Memory",
+            lambda row: {"conflict_set": row.conflict_set_id} if row.conflict_set_id else None,
+            ("fact_key", "standing", "version", "created_for", "created_at", "id"),
         ),
         Related(_("It stands in relation to"), "memories.Relation", by("source"), ("type", "target", "created_at")),
         Related(_("Others stand in relation to it"), "memories.Relation", by("target"), ("source", "type", "created_at")),
@@ -113,8 +114,19 @@ class MemoryAdmin(GovernedAdmin):
         ),
     )
 
+    row_pages = (WordsPage,)
+    detail_template = "console/memory.html"
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).exclude(state=Memory.State.REVOKED)
+
+    def told(self, request: HttpRequest, row: Memory) -> dict[str, Any]:
+        """The versions and the lineage as drawings; the tables below say the same."""
+        versions = list(MemoryVersion.objects.filter(memory=row).order_by("-version")[: version_timeline.MOST_DRAWN + 1])
+        return {
+            "timeline": version_timeline.draw(row, versions, clock.now()),
+            "lineage": lineage.lineage_of(self.admin_site, request, row),
+        }
 
     @admin.display(description=_("state"))
     def standing(self, row: Memory) -> SafeString:
@@ -145,10 +157,10 @@ class MemoryVersionAdmin(GovernedAdmin):
     policy_paths = ("memory__access_policy",)
     hidden_fields = (*TEXTS, "reason", "content_hash", "conditions")
     references = {"author_id": "tenants.User"}
-    vocabularies = {"decision": dict([*DECISIONS, *_BY_HAND])}
+    vocabularies = {"decision": dict([*DECISIONS, *BY_HAND])}
     list_display = ("version", "memory", "decision", "epistemic_status", "verdict", "valid_from", "valid_to", "revision")
     list_filter = (
-        vocabulary("decision", _("decision"), lambda: [*DECISIONS, *_BY_HAND]),
+        vocabulary("decision", _("decision"), lambda: [*DECISIONS, *BY_HAND]),
         "epistemic_status",
         "verdict",
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
+from django.contrib.admin.utils import quote, unquote
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import DateTimeField, Q, QuerySet, UUIDField
 from django.http import Http404
@@ -20,7 +20,6 @@ from apps.core.ids import parse_public_id, public_id
 from apps.tenants.console import columns, details
 from apps.tenants.console.lists import ScopedChangeList
 from apps.tenants.console.navigation import Area
-from apps.tenants.console.paging import BoundedPaginator
 from apps.tenants.console.scope import EVERY_ROLE, narrow
 from apps.tenants.console.searching import by_id_or_column
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from apps.tenants.access import Access
     from apps.tenants.console.details import Related, Section
+    from apps.tenants.console.row_pages import RowPage
     from apps.tenants.console.site import GovernanceAdminSite
 
 __all__ = ["EVERY_ROLE", "Area", "GovernedAdmin"]
@@ -45,8 +45,8 @@ _NUL = "\x00"
 class GovernedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic when it runs
     """Rows of the open tenant, for the roles named, narrowed to what is in reach.
 
-    Governed models are never saved here: there is a list and a detail page and no other address. What changes a row is a page or
-    an action of its own that calls a verb. Private text is never loaded: ``hidden_fields`` are deferred.
+    Governed models are never saved here: there is a list, a detail page, and the ``row_pages`` named, each of which calls a verb.
+    Private text is never loaded: ``hidden_fields`` are deferred.
     """
 
     admin_site: GovernanceAdminSite
@@ -72,10 +72,11 @@ class GovernedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic 
     vocabularies: ClassVar[Mapping[str, Mapping[str, StrOrPromise]]] = {}  # what the words of a column are called
     sections: ClassVar[tuple[Section, ...]] = ()
     related: ClassVar[tuple[Related, ...]] = ()
+    row_pages: ClassVar[tuple[type[RowPage], ...]] = ()  # what can be done with a row
+    detail_template: ClassVar[str] = "console/detail.html"
     linked_by: ClassVar[Mapping[str, StrOrPromise]] = {}  # lookups that links of other pages narrow the list by → what they are
     sortable: ClassVar[tuple[str, ...]] = ()  # only columns that have an index, or lists that stay short
 
-    paginator = BoundedPaginator
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER  # they count every choice of every filter
     list_per_page = 50
@@ -163,12 +164,16 @@ class GovernedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic 
         return f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}"
 
     def get_urls(self) -> list[URLPattern]:
-        """A list and a detail page. Django's pages for adding, changing, deleting and its own history do not exist here."""
+        """A list, a detail page and the pages of a row. Django's for adding, changing, deleting and history do not exist here."""
         wrap = self.admin_site.admin_view
         name = f"{self.opts.app_label}_{self.opts.model_name}"
         return [
             path("", wrap(require_safe(self.changelist_view)), name=f"{name}_changelist"),
             path("<path:object_id>/change/", wrap(require_safe(self.change_view)), name=f"{name}_change"),
+            *(
+                path(f"<path:object_id>/{one.key}/", wrap(one.as_view(page=self)), name=f"{name}_{one.key}")
+                for one in self.row_pages
+            ),
         ]
 
     # -- the list
@@ -253,12 +258,31 @@ class GovernedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic 
         context = {
             **self.admin_site.each_context(request),
             **details.page(self, request, row),
+            **self.told(request, row),
+            "row_pages": self._offered(request, row),
             "title": self.label(row),
             "opts": self.opts,
             "page": self,
-            "list_url": reverse(self.address("changelist")),
+            "list_url": self._list_it_came_from(request),
             "kind": capfirst(self.opts.verbose_name),
             **(extra_context or {}),
         }
         request.current_app = self.admin_site.name
-        return TemplateResponse(request, "console/detail.html", context)
+        return TemplateResponse(request, self.detail_template, context)
+
+    def _list_it_came_from(self, request: HttpRequest) -> str:
+        """The list as it was narrowed, and at its place, when the row was opened from there."""
+        narrowed = request.GET.get("_changelist_filters", "")
+        return reverse(self.address("changelist")) + (f"?{narrowed}" if narrowed else "")
+
+    def told(self, request: HttpRequest, row: Any) -> dict[str, Any]:  # noqa: ARG002, ANN401 - pages that know more override it
+        """What a detail page of its own shows beyond columns and tables."""
+        return {}
+
+    def _offered(self, request: HttpRequest, row: Any) -> list[tuple[type[RowPage], str]]:  # noqa: ANN401
+        access = self.access(request)
+        return [
+            (one, reverse(self.address(one.key), args=[quote(row.pk)]))
+            for one in self.row_pages
+            if access is not None and one(page=self).offered(access, row)
+        ]

@@ -45,12 +45,13 @@ class Section:
 class Related:
     """The first rows of another page that belong to this one.
 
-    ``where`` gives the lookups that find them; that page has them in its ``linked_by``, so that its list narrows the same way.
+    ``where`` gives the lookups that find them (None: this row can have none); that page has them in its ``linked_by``, so that
+    its list narrows the same way.
     """
 
     title: StrOrPromise
     model: str
-    where: Callable[[Any], dict[str, Any]]
+    where: Callable[[Any], dict[str, Any] | None]
     columns: tuple[str, ...]
     order: tuple[str, ...] = ("-pk",)
 
@@ -99,7 +100,9 @@ def page(admin: GovernedAdmin, request: HttpRequest, row: Any) -> dict[str, Any]
         "key": values.code(row.pk),
         "sections": [_shown_section(admin, row, section, links) for section in sections],
         "tables": [_shown_table(related, target, row, rows, total, links) for related, target, rows, total in found if rows],
-        "empty_tables": [related.title for related, _target, rows, _total in found if not rows],
+        "empty_tables": [
+            related.title for related, _target, rows, _total in found if not rows and related.where(row) is not None
+        ],
     }
 
 
@@ -124,13 +127,16 @@ def _targets(admin: GovernedAdmin, request: HttpRequest) -> list[tuple[Related, 
 
 
 def _rows(related: Related, target: GovernedAdmin, request: HttpRequest, row: Any) -> tuple[list[Any], Tally]:
-    scoped = target.get_queryset(request).filter(**related.where(row))
+    where = related.where(row)
+    if where is None:
+        return [], Tally(0)
+    scoped = target.get_queryset(request).filter(**where)
     rows = list(scoped.order_by(*related.order)[:_SHOWN])
     return rows, tally(scoped) if len(rows) == _SHOWN else Tally(len(rows))
 
 
 def _shown_table(related: Related, target: GovernedAdmin, row: Any, rows: list[Any], count: Tally, links: Links) -> ShownTable:
-    query = urlencode({lookup: _written(value) for lookup, value in related.where(row).items()})
+    query = urlencode({lookup: _written(value) for lookup, value in (related.where(row) or {}).items()})
     return ShownTable(
         title=str(related.title),
         headings=tuple(str(capfirst(columns.heading(target, name))) for name in related.columns),

@@ -1,4 +1,4 @@
-"""Django's change list with the labels of everything its rows point to, fetched together."""
+"""Django's change list in pages by key, with the labels of everything its rows point to, fetched together."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.views.main import ChangeList
+from django.contrib.admin.views.main import PAGE_VAR, ChangeList
 
-from apps.tenants.console import columns
+from apps.tenants.console import columns, keyset
 from apps.tenants.console.links import Links
+from apps.tenants.console.paging import Tally, tally
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -28,6 +29,16 @@ class Narrowed:
     without: str
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Addresses of the other pages of a list, None where one is there already."""
+
+    first: str | None
+    newer: str | None
+    older: str | None
+    last: str | None
+
+
 class ScopedChangeList(ChangeList):
     model_admin: GovernedAdmin
 
@@ -42,9 +53,19 @@ class ScopedChangeList(ChangeList):
         return found
 
     def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)
         page = self.model_admin
-        self.result_list = list(self.result_list)
+        place = request.GET.get(PAGE_VAR, "")
+        try:
+            shown = keyset.page(self.queryset, self._columns(), place, self.list_per_page)
+        except keyset.NoPlace as refused:
+            raise IncorrectLookupParameters(refused) from refused
+        whole = not place and shown.older is None  # all of it is on this page: nothing is left to be counted
+        self.tally = Tally(len(shown.rows)) if whole else tally(self.queryset)
+        self.result_count = self.tally.count
+        self.full_result_count, self.show_full_result_count, self.show_admin_actions = None, False, False
+        self.can_show_all, self.multi_page = False, shown.newer is not None or shown.older is not None
+        self.result_list = shown.rows
+        self.places = self._places(place, shown)
         links = Links(page.admin_site, request)
         columns.wanted(page, self.result_list, page.columns, links)
         narrowed = [(lookup, request.GET[lookup]) for lookup in page.linked_by if lookup in request.GET]
@@ -60,3 +81,14 @@ class ScopedChangeList(ChangeList):
             )
             for lookup, text in narrowed
         ]
+
+    def _columns(self) -> list[keyset.Column]:
+        return keyset.columns_of(self.model, [str(name) for name in self.queryset.query.order_by])
+
+    def _places(self, place: str, shown: keyset.PageOfRows) -> Places:
+        return Places(
+            first=self.get_query_string() if place else None,
+            newer=self.get_query_string({PAGE_VAR: shown.newer}) if shown.newer else None,
+            older=self.get_query_string({PAGE_VAR: shown.older}) if shown.older else None,
+            last=self.get_query_string({PAGE_VAR: keyset.LAST}) if shown.older else None,
+        )

@@ -1,4 +1,4 @@
-"""Pages of lists that may be millions long: nothing here ever counts all of them."""
+"""Counts of lists that may be millions long: nothing here ever counts all of them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import EmptyResultSet
-from django.core.paginator import Paginator
 from django.db import connection
-from django.db.models import QuerySet, Value
-from django.utils.functional import cached_property
+from django.db.models import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+
+    from django.db.models import QuerySet
 
 MOST_COUNTED = 10_000
 
@@ -93,16 +93,3 @@ def _compiled(rows: QuerySet[Any] | None) -> tuple[str, Sequence[Any]]:
     except EmptyResultSet:
         return "", ()
     return str(statement), parameters
-
-
-class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # not generic when it runs
-    """Counts no further than anybody would page by hand; a list of millions never waits for a full count."""
-
-    @cached_property
-    def tally(self) -> Tally:
-        rows = self.object_list
-        return tally(rows) if isinstance(rows, QuerySet) else Tally(len(rows))
-
-    @cached_property
-    def count(self) -> int:
-        return self.tally.count

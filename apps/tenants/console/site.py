@@ -127,9 +127,14 @@ class GovernanceAdminSite(AdminSite):
             request.session[TENANT_KEY] = chosen
         return HttpResponseRedirect(reverse("admin:index"))
 
-    def refusal(self, request: HttpRequest, status: int, reason: str, *, back: str | None = None) -> HttpResponse:
-        """A page that says why nothing is shown; the same words for what is absent and what is out of reach."""
-        context = {**self.each_context(request), "title": reason, "status": status, "back": back}
+    def refusal(
+        self, request: HttpRequest, status: int, reason: str, *, back: str | None = None, row: str | None = None
+    ) -> HttpResponse:
+        """A page that says why nothing is shown or done; the same words for what is absent and what is out of reach.
+
+        ``back`` is the address of a list that was asked for wrongly, ``row`` that of a row to which something could not be done.
+        """
+        context = {**self.each_context(request), "title": reason, "status": status, "back": back, "row_url": row}
         return TemplateResponse(request, "console/refused.html", context, status=status).render()
 
 

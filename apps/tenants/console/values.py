@@ -13,8 +13,10 @@ from uuid import UUID
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
+from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 
+from apps.core import clock
 from apps.tenants.console.states import tone_of
 
 if TYPE_CHECKING:
@@ -48,6 +50,13 @@ def instant(at: datetime, *, seconds: bool = False) -> SafeString:
     utc = at.astimezone(UTC)
     text = utc.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
     return format_html('<time datetime="{}" title="{}">{} <abbr>UTC</abbr></time>', utc.isoformat(), utc.isoformat(), text)
+
+
+def age(at: datetime) -> SafeString:
+    """How long ago, in the largest unit that says something; the instant itself on hover."""
+    utc = at.astimezone(UTC)
+    spoken = timesince(at, clock.now(), depth=1)
+    return format_html('<time datetime="{}" title="{}">{}</time>', utc.isoformat(), utc.strftime("%Y-%m-%d %H:%M UTC"), spoken)
 
 
 def state(key: str, label: Any) -> SafeString:
