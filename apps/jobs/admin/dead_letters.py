@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from apps.tenants.access import Access
 
 # What is lost for good when a job of this kind is discarded.
+_UNREAD = _("Nothing is read from the event. The event itself stays, and what was remembered of it before.")
 LOST: Mapping[str, StrOrPromise] = {
-    "extract": _("Nothing is read from the event. The event itself stays, and what was remembered of it before."),
+    "extract": _UNREAD,
+    "extract_outside": _UNREAD,
+    "reextract": _("The event is not read again. What was remembered of it before stays."),
     "deletion": _("The deletion stays unfinished. Nothing reads what it covers, but copies of it may remain."),
 }
 
