@@ -226,6 +226,17 @@ def test_no_column_can_be_asked_but_those_the_page_names(busy):
         assert client.get(path).status_code == 400, path
 
 
+def test_a_key_that_few_have_or_nearly_everybody_is_found_alike(quiet, monkeypatch):
+    client = visit(quiet, "reviewer")
+    quiet.propose("kiosk.colour")
+    quiet.propose("kiosk.colour", "user", None)
+    for most in (2_000, 0):
+        monkeypatch.setattr("apps.memories.admin.memories._MOST_NAMED", most)
+        found = results(client.get("/admin/memories/memory/", {"q": "Kiosk.Colour"}))
+        assert found.count("kiosk.colour") == 1, most  # the person's own is not the reviewer's
+        assert results(client.get("/admin/memories/memory/", {"q": "kiosk.shape"})) == "", most
+
+
 def test_a_search_finds_whole_ids_and_keys_and_nothing_inside_a_text(busy):
     client = visit(busy, "owner")
     with busy.inside():

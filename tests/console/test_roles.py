@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from django.test import Client
 
@@ -96,6 +99,12 @@ def test_a_role_does_what_it_may_and_nothing_else(world, role):
 def test_the_registry_of_pages_is_sound():
     """Django's own checks, which a process that answers no requests never runs on pages."""
     assert [error for page in pages() for error in page.check()] == []
+
+
+def test_a_process_that_answers_no_requests_carries_no_pages():
+    program = "import sys, django; django.setup(); print([name for name in sys.modules if name.endswith('.admin')])"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "apps." not in told.stdout
 
 
 def test_nothing_can_be_sent_to_a_page(world):

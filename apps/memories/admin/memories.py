@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MEMORY_ROLES = frozenset({Role.OWNER, Role.COMPLIANCE, Role.REVIEWER, Role.AUDITOR})
 TEXTS = ("content", "rationale", "aliases")
+_MOST_NAMED = 2_000
 SHOWN_STATES = [(word, label) for word, label in Memory.State.choices if word != Memory.State.REVOKED]
 
 
@@ -136,13 +137,20 @@ class MemoryAdmin(GovernedAdmin):
         return values.state(row.state, row.get_state_display())
 
     def matching(self, request: HttpRequest, term: str) -> Q:
-        """A fact key is found as it is stored and as people write it; the index of fact keys starts with the namespace."""
+        """A whole id, or a fact key as it is stored or as people write it.
+
+        The index of fact keys begins with the namespace, so the few rows of a key are looked up place by place, and named. A key
+        that nearly everybody has is asked of the rows themselves: the next page of them is never far.
+        """
         access = self.access(request)
-        found = super().matching(request, term)
+        key = self.key_of(term)
+        found = Q(pk__in=[] if key is None else [key])
         if access is None:
             return found
         places = Namespace.objects.filter(tenant_id=access.tenant_id).values("id")
-        return found | Q(namespace__in=places, fact_key__in={term, fold_key(term)})
+        keyed = Memory.objects.filter(tenant_id=access.tenant_id, namespace__in=places, fact_key__in={term, fold_key(term)})
+        named = list(keyed.values_list("id", flat=True)[: _MOST_NAMED + 1])
+        return found | (Q(pk__in=named) if len(named) <= _MOST_NAMED else Q(fact_key__in={term, fold_key(term)}))
 
 
 @admin.register(MemoryVersion, site=console)
