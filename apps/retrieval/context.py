@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
+from apps.retrieval.triage.vocabulary import Asked
 from apps.retrieval.vocabulary import (
     RULE_VERSION,
     Applicability,
@@ -90,11 +91,13 @@ class QueryContext:
     types: frozenset[str] = frozenset()
     fact_keys: tuple[str, ...] = ()
     environment: Mapping[str, JsonValue] = field(default_factory=_nothing)
-    decision: str = "retrieve"
+    decision: Asked = Asked.RETRIEVE
     trigger: Trigger = Trigger.QUERY
     mode: Mode = Mode.CURRENT
     window: tuple[Turn, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    bound: tuple[str, ...] = ()  # words of the window that references of the question mean
+    handed_over: str = ""  # text of the attachments that the question asks about
     budget: Budget = field(default_factory=Budget)
     max_candidates: int = 20
     max_items: int = 5
@@ -111,9 +114,14 @@ class QueryContext:
                 raise ValueError(message)
 
     @property
+    def spoken(self) -> tuple[str, ...]:
+        """What was asked, part by part: the question, the task, what references mean, and what was handed over with them."""
+        return tuple(part for part in (self.question, self.task, *self.bound, self.handed_over) if part.strip())
+
+    @property
     def text(self) -> str:
-        """What recall searches for: the question, then the task. Never the window, which only binds references."""
-        return f"{self.question}\n{self.task}".strip()
+        """What recall searches for. Of the window only the words that references mean."""
+        return "\n".join(self.spoken).strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

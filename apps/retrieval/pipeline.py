@@ -1,4 +1,4 @@
-"""One query from question to packet (design/04 Pipeline): scope, recall, authority, then the pure rules, then the trace.
+"""One query from question to packet (design/04 Pipeline): triage, scope, recall, authority, the pure rules, and the trace.
 
 Everything is read in one transaction of the caller's tenant. What decides is pure (apps.retrieval.selection); this module only
 fetches what those rules need, in the order in which access must be decided.
@@ -22,10 +22,13 @@ from apps.retrieval.context import QueryContext
 from apps.retrieval.filters import hard_filter
 from apps.retrieval.packet import BudgetOut, Conflict, ConflictMember, Hint, Omitted, Packet, TriageOut, item_of
 from apps.retrieval.question import Question
-from apps.retrieval.recall import Recalled, recall
+from apps.retrieval.recall import NOTHING_RECALLED, Recalled, recall
 from apps.retrieval.relevance import RelevanceRule, passes
-from apps.retrieval.selection import Selection, select
+from apps.retrieval.selection import Selection, nothing, select
 from apps.retrieval.traces import TraceNote, write_trace
+from apps.retrieval.triage.vocabulary import Decision
+from apps.retrieval.triage.window import seen
+from apps.retrieval.triaging import Triaged, codes, decide, searched, shown
 from apps.retrieval.vocabulary import RULE_VERSION, BudgetUnit, Outcome, PacketFormat, Profile, Stage, Trigger, WarningCode
 from apps.tenants.models import Scope
 from apps.tenants.transactions import revision_token, tenant_transaction
@@ -65,7 +68,13 @@ def answer_query(access: Access, question: Question) -> Packet:
         topics = resolve_hints(access.tenant_id, "topic", question.topics)
         entities = resolve_hints(access.tenant_id, "entity", question.entities)
         context = _context(access, question, project, (topics.known, entities.known), asked_at, revision)
+        start = clock.monotonic()
+        triaged = decide(access, context)
         watch = clock.monotonic()
+        triage_ms = round(1000 * (watch - start), 2)
+        if triaged.decision is not Decision.RETRIEVE:
+            return _unanswered(access, context, triaged, revision, triage_ms, project)
+        context = searched(context, triaged)
         recalled, rows = _fetch(access, context, key)
         fetched = clock.monotonic()
         selection = select(context, rows, recalled.known, rule=_rule(access))
@@ -73,7 +82,7 @@ def answer_query(access: Access, question: Question) -> Packet:
         conflicts = _conflicts(access, context, selection)
         decided = clock.monotonic()
         note = TraceNote(
-            decision="RETRIEVE",
+            decision=triaged.decision,
             outcome=outcome,
             revision=revision,
             funnel={
@@ -82,14 +91,45 @@ def answer_query(access: Access, question: Question) -> Packet:
                 "chosen": len(selection.chosen),
                 "rejected": len(selection.rejected),
             },
-            timings_ms={"fetch": round(1000 * (fetched - watch), 2), "decide": round(1000 * (decided - fetched), 2)},
+            timings_ms={
+                "triage": triage_ms,
+                "fetch": round(1000 * (fetched - watch), 2),
+                "decide": round(1000 * (decided - fetched), 2),
+            },
             project_id=project.project_id if project else None,
+            triage=codes(triaged),
+            warnings=[hint[0] for hint in (triaged.warning,) if hint],
         )
         trace_id = write_trace(access, context, recalled, selection, note)
     warnings = [Hint(warning.code, warning.detail, warning.memory_id) for warning in selection.warnings]
+    warnings += [Hint(*hint) for hint in (triaged.warning,) if hint]
     for kind, hints in (("topic", topics), ("entity", entities)):
         warnings += [Hint(WarningCode.UNKNOWN_LABEL, f"No {kind} is called {label}.") for label in hints.unknown]
-    return _packet(context, selection, conflicts, warnings, outcome, revision, trace_id)
+    return _packet(context, selection, conflicts, warnings, outcome, revision, trace_id, triaged)
+
+
+def _unanswered(
+    access: Access,
+    context: QueryContext,
+    triaged: Triaged,
+    revision: int,
+    triage_ms: float,
+    project: NamespaceGrant | None,
+) -> Packet:
+    """SKIP and ASK: a trace is written, no memory is read."""
+    outcome = Outcome.SKIPPED if triaged.decision is Decision.SKIP else Outcome.CLARIFICATION_NEEDED
+    selection = nothing(context, outcome)
+    note = TraceNote(
+        decision=triaged.decision,
+        outcome=outcome,
+        revision=revision,
+        funnel={},
+        timings_ms={"triage": triage_ms},
+        project_id=project.project_id if project else None,
+        triage=codes(triaged),
+    )
+    trace_id = write_trace(access, context, NOTHING_RECALLED, selection, note)
+    return _packet(context, selection, [], [], outcome, revision, trace_id, triaged)
 
 
 def _only_project(access: Access) -> NamespaceGrant | None:
@@ -136,7 +176,7 @@ def _context(
         decision=question.decision,
         trigger=question.trigger,
         mode=question.mode,
-        window=question.window,
+        window=seen(question.window),
         attachments=question.attachments,
         budget=question.budget,
         max_candidates=question.max_candidates,
@@ -222,10 +262,11 @@ def _packet(
     outcome: str,
     revision: int,
     trace_id: UUID,
+    triaged: Triaged,
 ) -> Packet:
     budget = context.budget
     return Packet(
-        decision="RETRIEVE",
+        decision=triaged.decision,
         outcome=outcome,
         snapshot_revision=revision_token(revision),
         as_of=context.as_of,
@@ -245,7 +286,7 @@ def _packet(
             exact=selection.exact,
         ),
         text=selection.text if context.format == PacketFormat.TEXT else None,
-        clarification=None,
-        triage=TriageOut("RETRIEVE", None, {}),
+        clarification=triaged.verdict.clarification if triaged.decision is Decision.ASK else None,
+        triage=TriageOut(triaged.decision, triaged.divergence, shown(triaged)),
         trace_id=public_id("trc", trace_id),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from apps.retrieval.context import Attachment, Budget, JsonValue, Turn
+from apps.retrieval.triage.vocabulary import Asked
 from apps.retrieval.vocabulary import Mode, PacketFormat, Style, Trigger
 
 
@@ -25,7 +26,7 @@ class Question:
     types: tuple[str, ...] = ()
     fact_keys: tuple[str, ...] = ()
     environment: Mapping[str, JsonValue] = field(default_factory=dict)
-    decision: str = "retrieve"
+    decision: Asked = Asked.RETRIEVE
     trigger: Trigger = Trigger.QUERY
     mode: Mode = Mode.CURRENT
     as_of: datetime | None = None

@@ -48,6 +48,9 @@ class Recalled:
     full: bool  # the lexical lane gave as many rows as it was asked for: there may be more
 
 
+NOTHING_RECALLED = Recalled((), KnownTerms(count=0, weight=0), full=False)
+
+
 def recall(context: QueryContext, key: bytes, *, limit: int) -> Recalled:
     """Run the lanes inside the context's namespaces; ``limit`` bounds the lexical lane only.
 

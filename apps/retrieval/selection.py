@@ -109,9 +109,15 @@ def select(
     )
 
 
+def nothing(context: QueryContext, outcome: Outcome) -> Selection:
+    """The selection of a query that looks at no memory."""
+    packed = pack([], budget=context.budget, max_items=context.max_items, style=context.style)
+    return Selection((), (), (), (), outcome, packed.text, packed.used, packed.exact, packed.truncated)
+
+
 def _with_phrases(context: QueryContext, rows: list[Candidate], cap: int) -> list[Candidate]:
     """The rows with the phrase lane in them; looked at before any filter of time, so that ranks do not move with `as_of`."""
-    query = span_query(f"{context.question}\n.\n{context.task}")  # the stop keeps a span from reaching from one into the other
+    query = span_query("\n.\n".join(context.spoken))  # the stop keeps a span from reaching from one part into the next
     if not query:
         return rows
     readable = {row.key: _searched(row) for row in rows if row.recall.lanes and hard_filter(context, row) not in _WITHOUT_TEXT}

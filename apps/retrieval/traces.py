@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -42,6 +42,7 @@ class TraceNote:
     timings_ms: dict[str, float]
     project_id: UUID | None
     triage: Mapping[str, Any] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
 
 
 def write_trace(access: Access, context: QueryContext, recalled: Recalled, selection: Selection, note: TraceNote) -> UUID:
@@ -71,7 +72,7 @@ def write_trace(access: Access, context: QueryContext, recalled: Recalled, selec
         "window_roles": [turn.role[:32] for turn in context.window],
         "lanes": _lanes(recalled),
         "funnel": note.funnel,
-        "warnings": sorted({warning.code for warning in selection.warnings}),
+        "warnings": sorted({*(warning.code for warning in selection.warnings), *note.warnings}),
         "budget": {
             "limit": context.budget.limit,
             "used": selection.used,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 # Goes into every trace and every item. Raise it when the same rows and the same question may give another packet.
-RULE_VERSION = "r1"
+RULE_VERSION = "r2"
 
 
 class Stage(StrEnum):

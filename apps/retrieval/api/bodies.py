@@ -12,6 +12,7 @@ from apps.memories.models import MemoryType
 from apps.retrieval.adoptions import Adoption
 from apps.retrieval.context import Attachment, Budget, JsonValue, Turn
 from apps.retrieval.question import Question
+from apps.retrieval.triage.vocabulary import Asked
 from apps.retrieval.vocabulary import BudgetUnit, Mode, PacketFormat, Style, Trigger
 
 WINDOW_TURNS = 50
@@ -51,7 +52,9 @@ class QueryIn(Body):
     environment: dict[str, object] = json_object(
         max_bytes=LIMITS.metadata_bytes, max_keys=LIMITS.condition_keys, default_factory=dict
     )
-    decision: str = choice("retrieve", default="retrieve", help="The caller has decided to retrieve.")
+    decision: Asked = choice(
+        Asked, default=Asked.RETRIEVE, help="`retrieve`: the caller has decided. `auto`: triage may skip, or ask one question."
+    )
     trigger: Trigger = choice(Trigger, default=Trigger.QUERY)
     mode: Mode = choice(Mode, default=Mode.CURRENT)
     as_of: datetime | None = instant(default=None)
