@@ -43,6 +43,7 @@ _WITHOUT_DATABASE = frozenset(
         "testserver",
     }
 )
+_OURS = ("apps.", "memory_platform.")
 # Commands that are about the schema itself; before any other one the embedded database is brought up to date.
 _SCHEMA_COMMANDS = frozenset(
     {"makemigrations", "migrate", "optimizemigration", "showmigrations", "sqlmigrate", "squashmigrations"}
@@ -82,6 +83,11 @@ class CommandLine(ManagementUtility):
 
     def fetch_command(self, subcommand: str) -> BaseCommand:
         command = super().fetch_command(subcommand)
+        if command.requires_system_checks == "__all__" and type(command).__module__.startswith(_OURS):
+            from apps.jobs.checks import TAG  # noqa: PLC0415 - settings are read by now, not before
+
+            # Checks of what an operator sets. The others are about the code, load the whole web application, and are made in CI.
+            command.requires_system_checks = [TAG]
         if subcommand not in _WITHOUT_DATABASE and getattr(command, "needs_database", True):
             _run_with_database(command, migrated=subcommand not in _SCHEMA_COMMANDS)
         return command

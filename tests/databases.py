@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import psycopg
 from django.conf import settings
-from django.core.management import call_command
 from django.db import connections
 
 from memory_platform.commands import database_running
 from memory_platform.embedded.places import OWNER
 from memory_platform.embedded.server import superuser_connection
+from memory_platform.first_migration import migrate_empty_database
 
 if TYPE_CHECKING:
     from memory_platform.embedded.leases import Lease
@@ -67,9 +67,16 @@ class TestServer:
         return OWNER if self._held is not None else settings.DATABASES["default"]["USER"]
 
     def new_database(self) -> str:
-        """A fresh clone of the migrated template; the name carries our process id, so that leftovers can be told."""
-        name = f"test_{os.getpid()}_{secrets.token_hex(4)}"
+        """A fresh clone of the migrated template."""
+        name = _own_name()
         self.clone(name)
+        return name
+
+    def empty_database(self, owner: str = "") -> str:
+        """A database in which nothing was migrated yet."""
+        name = _own_name()
+        with self.admin() as admin:
+            admin.execute(f'CREATE DATABASE "{name}" OWNER "{owner or self.owner}"')
         return name
 
     def clone(self, name: str) -> None:
@@ -122,7 +129,7 @@ class TestServer:
         admin.execute(f'DROP DATABASE IF EXISTS "{part}" WITH (FORCE)')
         admin.execute(f'CREATE DATABASE "{part}" OWNER "{self.owner}"')
         with pointed_at(part):
-            call_command("migrate", interactive=False, verbosity=0)
+            migrate_empty_database()
         admin.execute(f'ALTER DATABASE "{part}" RENAME TO "{self.template}"')
 
     def _tidy(self, admin: psycopg.Connection[Any]) -> None:
@@ -161,6 +168,11 @@ def close_connections() -> None:
         connection.close_pool()
 
 
+def _own_name() -> str:
+    """What a database of this process is called; one whose process is dead is dropped by the next run."""
+    return f"test_{os.getpid()}_{secrets.token_hex(4)}"
+
+
 def _point(name: str) -> None:
     settings.DATABASES["default"]["NAME"] = name
     connections["default"].settings_dict["NAME"] = name
@@ -185,10 +197,12 @@ def _fingerprint() -> str:
     """Changes with every migration file, model file and installed set of packages: whatever decides how the template looks."""
     digest = hashlib.sha256()
     files = [*PROJECT.glob("apps/*/migrations/*.py"), *PROJECT.glob("apps/**/*.py"), PROJECT / "requirements" / "dev.txt"]
-    files += [PROJECT / "memory_platform" / "settings.py"]
+    files += [PROJECT / "memory_platform" / name for name in ("settings.py", "first_migration.py")]
     for file in sorted(set(files)):
         relevant = (
-            "migrations" in file.parts or "models" in file.parts or file.name in ("apps.py", "row_security.py", "settings.py")
+            "migrations" in file.parts
+            or "models" in file.parts
+            or file.name in ("apps.py", "row_security.py", "settings.py", "first_migration.py")
         )
         if file.exists() and (relevant or file.suffix == ".txt"):
             digest.update(file.read_bytes())

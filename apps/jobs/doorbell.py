@@ -22,6 +22,7 @@ from django.db import connection, connections
 
 from apps.core import clock
 from apps.core.ids import new_id
+from apps.jobs.registry import prepare_to_work
 from apps.jobs.runs import error_code
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ class Cluster:
         from django_q.cluster import get_mp_context  # noqa: PLC0415 - only in a worker
 
         use_plain_connections()
+        prepare_to_work()
         _stopping.value = 0
         self._stop, started = Event(), Event()
         reader, self._lifeline = os.pipe()

@@ -20,10 +20,12 @@ __all__ = [
     "LeaseLost",
     "Message",
     "TryAgain",
+    "before_work",
     "consumers_of",
     "handlers",
     "job_handler",
     "on_topic",
+    "prepare_to_work",
 ]
 
 HandlerFunction = Callable[[JobRun], Later | None]
@@ -58,6 +60,7 @@ class Message:
 Consumer = Callable[[Message], None]
 
 _handlers: dict[str, Handler] = {}
+_preparations: list[Callable[[], None]] = []
 _consumers: dict[str, list[Consumer]] = {}
 
 
@@ -114,3 +117,14 @@ def handler_of(kind: str) -> Handler | None:
 
 def consumers_of(topic: str) -> tuple[Consumer, ...]:
     return tuple(_consumers.get(topic, ()))
+
+
+def before_work(prepare: Callable[[], None]) -> None:
+    """Call ``prepare`` once in every worker, before its processes part: what it loads is there for the first job, and shared."""
+    if prepare not in _preparations:
+        _preparations.append(prepare)
+
+
+def prepare_to_work() -> None:
+    for prepare in _preparations:
+        prepare()

@@ -9,12 +9,12 @@ from uuid import UUID
 import structlog
 
 from apps.evidence.registries import reader_of
-from apps.jobs.registry import GiveUp, JobRun, Later, TryAgain, job_handler
+from apps.jobs.registry import GiveUp, JobRun, Later, TryAgain, before_work, job_handler
 from apps.memories import extractors
 from apps.memories.extraction import Withheld, read_event, take_up, text_for
 from apps.memories.extractors.base import Declined, Extraction, Outage, Unusable
 from apps.memories.extractors.guarding import guarded
-from apps.memories.extractors.rules import RULES
+from apps.memories.extractors.rules import RULES, load_languages
 from apps.memories.outside import EXTRACT, EXTRACT_OUTSIDE, REEXTRACT, WITHHELD
 from apps.memories.rests import RESTS
 from apps.tenants.transactions import tenant_transaction
@@ -27,6 +27,8 @@ log = structlog.get_logger(__name__)
 
 _LEASE = timedelta(seconds=120)  # longer than an extractor outside may take
 _MOST_UNUSABLE = 3  # answers to one text; each costs
+
+before_work(load_languages)
 
 
 @job_handler(REEXTRACT, lease=_LEASE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -27,12 +26,7 @@ def address(database_server: TestServer) -> Iterator[Callable[..., str]]:
     host = quote(str(database_server.host), safe="")
 
     def make(*, owner: str = OWNER, migrated: bool = False) -> str:
-        if migrated:
-            made.append(database_server.new_database())
-        else:
-            made.append(f"test_{os.getpid()}_{secrets.token_hex(4)}")
-            with database_server.admin() as admin:
-                admin.execute(f'CREATE DATABASE "{made[-1]}" OWNER "{owner}"')
+        made.append(database_server.new_database() if migrated else database_server.empty_database(owner))
         return f"postgres://{OWNER}@/{made[-1]}?host={host}"
 
     yield make

@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from apps.core.text import hidden_characters
-from apps.memories.extractors import chinese, english, foreign
 from apps.memories.extractors.base import FORBIDDEN_MATERIAL, SUBJECT, Extraction, Proposed, SourceText
 from apps.memories.extractors.concepts import Reading
 from apps.memories.extractors.keys import digest
@@ -125,8 +124,17 @@ def _read(sentence: Sentence, voice: _Voice, found: list[Proposed]) -> tuple[_Re
     return _stated(sentence, voice, language), False
 
 
+def load_languages() -> None:
+    """Load the languages now. They are left alone until a sentence is read: their patterns take longer to compile than all the
+    rest takes to start, and most processes never read one.
+    """
+    from apps.memories.extractors import chinese, english, foreign  # noqa: F401, PLC0415 - see above
+
+
 def language_of(sentence: Sentence) -> ModuleType:
     """The module of rules for the sentence's language."""
+    from apps.memories.extractors import chinese, english  # noqa: PLC0415 - see load_languages
+
     return chinese if _HAN.search(sentence.text) is not None else english
 
 
@@ -145,6 +153,8 @@ def _guarded(sentence: Sentence, voice: _Voice, found: list[Proposed]) -> _Read 
     if _REDACTED.search(sentence.text):
         return _refusal(sentence, voice, found)
     if voice.orders and sum(bool(one.marks) for one in found) < MOST_ORDERS:
+        from apps.memories.extractors import foreign  # noqa: PLC0415 - see load_languages
+
         order = foreign.order(sentence.masked, sentence.text)
         return [(sentence, order)] if order is not None else None
     return None
@@ -159,6 +169,8 @@ def _is_not_stated(sentence: Sentence, language: ModuleType, found: list[Propose
 
 
 def _stated(sentence: Sentence, voice: _Voice, language: ModuleType) -> _Read:
+    from apps.memories.extractors import foreign  # noqa: PLC0415 - see load_languages
+
     plain, asked = language.plain(sentence)
     claim = foreign.claim_of_success(plain.masked) if voice.claims else None
     if claim is not None:
