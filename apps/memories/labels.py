@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from apps.core.errors import FieldError, ValidationFailed
+from apps.core.prepared import fetch_prepared
 from apps.core.text import fold_key
 from apps.memories.models import Label
 
@@ -73,7 +74,7 @@ def require_known(tenant_id: UUID, topics: Sequence[str], entities: Sequence[str
 def vocabulary(tenant_id: UUID) -> dict[str, dict[str, str]]:
     """Every spelling that a question may use, by kind: folded key or alias → canonical key."""
     found: dict[str, dict[str, str]] = {kind: {} for _, kind in SECTIONS}
-    rows = Label.objects.filter(tenant_id=tenant_id).values_list("kind", "key", "aliases")
+    rows = fetch_prepared("SELECT kind, key, aliases FROM memories_label WHERE tenant_id = %s", [tenant_id])
     for kind, key, aliases in rows:
         found[kind].update(dict.fromkeys(aliases, key))
     for kind, key, _ in rows:
@@ -81,10 +82,9 @@ def vocabulary(tenant_id: UUID) -> dict[str, dict[str, str]]:
     return found
 
 
-def resolve_hints(tenant_id: UUID, kind: Kind, hints: Iterable[str]) -> Hints:
-    """Canonical keys of hints, each once, in order; unknown ones apart (LB-11, LB-13)."""
+def resolve_hints(spellings: Mapping[str, str], hints: Iterable[str]) -> Hints:
+    """Canonical keys of hints, each once, in order; unknown ones apart (LB-11, LB-13). ``spellings`` are those of their kind."""
     given = list(hints)
-    spellings = vocabulary(tenant_id)[kind] if given else {}
     known = dict.fromkeys(spellings[fold_key(hint)] for hint in given if fold_key(hint) in spellings)
     return Hints(tuple(known), tuple(hint for hint in given if fold_key(hint) not in spellings))
 

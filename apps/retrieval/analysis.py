@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 # Stored with every generation of the index; a query never mixes terms of two analyses. Raise it when any term may change.
-ANALYSIS_VERSION = 1
+ANALYSIS_VERSION = 2
 
 _RUN = rf"[{LATIN}]+(?:[_.\-/:@&,'\u2019][{LATIN}]+)*(?:\+\+|\#)?"
 _LATIN_CHUNK = re.compile(_RUN)
@@ -36,13 +36,13 @@ _CONTRACTION = re.compile(r"([a-z]+)['\u2019](s|t|re|ve|ll|d|m)")
 _WHOLE_MATTERS = re.compile(r"[0-9_.@]|\+\+$|\#$")
 
 # Chinese words of grammar. A pair among them is neither indexed nor searched; a single one is not searched alone.
-_FUNCTION_PAIRS = words(
+FUNCTION_PAIRS = words(
     """
     什么 怎么 怎样 为什 哪些 哪种 哪个 哪里 我们 你们 他们 她们 它们 自己 可以 这个 那个 这些 那些 这样 那样 一个 一下 一些
     没有 有没 还是 如何 是否 因为 所以 但是 如果 虽然 然后 不是 就是 还有 已经 应该 可能 非常 以及 或者 并且 而且
     """
 )
-_PARTICLES = frozenset("的了着过吗呢吧啊呀嘛么和与或在是有我你您他她它们这那就都也很还把被让给对从到为以及而但个之其")
+PARTICLES = frozenset("的了着过吗呢吧啊呀嘛么和与或在是有我你您他她它们这那就都也很还把被让给对从到为以及而但个之其")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,13 @@ class QueryTerms:
 
 def index_terms(text: str) -> frozenset[str]:
     """Every term under which the text can be found."""
-    return frozenset(_terms(text, indexing=True)) - _FUNCTION_PAIRS
+    return frozenset(_terms(text, indexing=True)) - FUNCTION_PAIRS
 
 
 def query_terms(text: str) -> QueryTerms:
     """The terms a question is looked up by; none for a question of function words and signs only."""
     found = dict.fromkeys(_terms(text, indexing=False))
-    return QueryTerms(tuple(term for term in found if term not in _FUNCTION_PAIRS))
+    return QueryTerms(tuple(term for term in found if term not in FUNCTION_PAIRS))
 
 
 def _terms(text: str, *, indexing: bool) -> list[str]:
@@ -82,7 +82,7 @@ def _terms(text: str, *, indexing: bool) -> list[str]:
             found += map(add, paired, paired[1:])
             if indexing:
                 found += paired
-        elif indexing or paired not in _PARTICLES:
+        elif indexing or paired not in PARTICLES:
             found.append(paired)
     return found
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from apps.core.ids import public_id
 from apps.memories import timeline
 from apps.memories.heads import HeadVersion, ReadableMemory, readable_heads
+from apps.memories.labels import vocabulary
 from apps.memories.models import MemoryType, Relation
 from apps.memories.texts import texts_of
 from apps.retrieval.context import Candidate, Recall
@@ -20,7 +21,7 @@ from apps.retrieval.context import Relation as Edge
 from apps.retrieval.vocabulary import Lane
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from uuid import UUID
 
     from apps.memories.models import MemoryVersion
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 Version: TypeAlias = "HeadVersion | MemoryVersion"  # heads come as plain rows, older versions as what they are
 
 # Lanes that mean the memory, whatever its words say at the time.
-_BY_IDENTITY = frozenset({Lane.EXACT, Lane.ALWAYS, Lane.NAMED})
+_BY_IDENTITY = frozenset({Lane.EXACT, Lane.ALWAYS, Lane.NAMED, Lane.CONCLUSION})
+_MEANT = frozenset({Lane.EXACT, Lane.NAMED})
 _COMPANIONS = frozenset({Relation.Type.CONTRADICTS, Relation.Type.DUPLICATE_OF})
 
 
@@ -48,8 +50,8 @@ def candidates(access: Access, context: QueryContext, found: Iterable[Found]) ->
     """The candidates behind what recall found, each with the version that holds at the context's ``as_of``, and their companions.
 
     A hit on words that the memory does not say at that time is no hit, unless the memory was meant by its key. Companions are
-    what must not be missing beside a record: the canonical one of a duplicate, the other side of a contradiction or conflict, the
-    direct predecessor of a decision.
+    what must not be missing beside a record: the canonical one of a duplicate, the other side of a contradiction or conflict,
+    what a record that was meant by key or name was made from, the direct predecessor of a decision.
     """
     hits: dict[UUID, list[Found]] = defaultdict(list)
     for row in found:
@@ -109,6 +111,8 @@ def _edges(access: Access, memory_ids: set[UUID]) -> list[timeline.RelationRow]:
 def _companions(access: Access, context: QueryContext, rows: list[_Row], edges: list[timeline.RelationRow]) -> list[_Row]:
     have = {row.memory.id for row in rows}
     wanted = {key for edge in edges if edge.type in _COMPANIONS for key in (edge.source_pk, edge.target_pk)}
+    meant = {row.memory.id for row in rows if not _MEANT.isdisjoint(row.recall.lanes)}
+    wanted |= {edge.target_pk for edge in edges if edge.type == Relation.Type.DERIVED_FROM and edge.source_pk in meant}
     if any(row.memory.conflict_set_id for row in rows):
         wanted |= {key for conflict in timeline.open_conflicts(access, have) for key in conflict.member_pks}
     missing = wanted - have
@@ -135,6 +139,7 @@ def _assemble(access: Access, context: QueryContext, rows: list[_Row], edges: li
     versions = [row.version for row in rows]
     texts = texts_of(access.tenant_id, versions)
     sources = timeline.sources_of(access, [version.id for version in versions])
+    legal = _legal_labels(access, versions)
     outgoing: dict[UUID, list[Edge]] = defaultdict(list)
     for edge in edges:
         outgoing[edge.source_pk].append(Edge(type=edge.type, memory_id=public_id("mem", edge.target_pk)))
@@ -176,8 +181,13 @@ def _assemble(access: Access, context: QueryContext, rows: list[_Row], edges: li
                 fidelity=ground.fidelity if ground else None,
                 independent_evidence_count=version.independent_evidence_count,
                 evidence_available=ground is None or ground.unavailable == 0,
+                lineage=frozenset(ground.refs) if ground else frozenset(),
+                derived=any(edge.type == Relation.Type.DERIVED_FROM for edge in outgoing.get(memory.id, ())),
+                control_plane=_is_control_plane(memory.fact_key),
                 topics=frozenset(version.topics),
                 entities=frozenset(version.entities),
+                labels_valid=legal(version),
+                aliases=text.aliases,
                 conflict_id=public_id("cfl", memory.conflict_set_id) if memory.conflict_set_id else None,
                 relations=tuple(outgoing.get(memory.id, ())),
                 superseded_by=name if after is not None else None,
@@ -187,6 +197,22 @@ def _assemble(access: Access, context: QueryContext, rows: list[_Row], edges: li
             )
         )
     return found
+
+
+def _legal_labels(access: Access, versions: list[Version]) -> Callable[[Version], bool]:
+    """Tells whether every label of a version is in the vocabulary; looked up only if any of them has one (LB-03)."""
+    if not any(version.topics or version.entities for version in versions):
+        return lambda _: True
+    keys = {kind: frozenset(spellings.values()) for kind, spellings in vocabulary(access.tenant_id).items()}
+    return lambda version: keys["topic"].issuperset(version.topics) and keys["entity"].issuperset(version.entities)
+
+
+def _is_control_plane(fact_key: str) -> bool:
+    """Is the record about the upkeep of memory itself? Such records serve audits and repairs, and answer nobody (CP-01..05)."""
+    return fact_key.partition(".")[0] in CONTROL_PLANE
+
+
+CONTROL_PLANE = frozenset({"manifest", "maintenance_log", "import_report", "checksum"})
 
 
 def _replacement(context: QueryContext, memory: ReadableMemory, version: Version) -> Version | None:

@@ -83,6 +83,7 @@ class QueryContext:
     as_of: datetime
     asked_at: datetime
     project: str | None = None
+    project_namespace: UUID | None = None
     subject: str | None = None
     task: str = ""
     question: str = ""
@@ -182,6 +183,8 @@ class Candidate:
     derived: bool = False  # a view that retells another record: part of the phrase weight only (RK-30)
     topics: frozenset[str] = frozenset()
     entities: frozenset[str] = frozenset()
+    labels_valid: bool = True  # every label is one of the tenant's vocabulary (LB-03)
+    aliases: tuple[str, ...] = ()
     conflict_id: str | None = None
     relations: tuple[Relation, ...] = ()
     superseded_by: str | None = None

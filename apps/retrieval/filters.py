@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from apps.retrieval.context import Candidate, QueryContext
 
 _GONE = {"withdrawn": Reason.WITHDRAWN, "archived": Reason.ARCHIVED}
+# What rights decide is decided before any text is looked at.
+WITHOUT_TEXT = frozenset({Reason.OUT_OF_SCOPE_PROJECT, Reason.REVOKED, Reason.POLICY_RESTRICTED, Reason.CONTROL_PLANE})
 _STRUCTURED = frozenset({Lane.EXACT, Lane.NAMED})
 
 
@@ -45,7 +47,7 @@ def _forbidden(context: QueryContext, candidate: Candidate) -> Reason | None:
         return Reason.CONTROL_PLANE
     if candidate.retrieval_policy == "never":
         return Reason.POLICY_NEVER
-    return None
+    return None if candidate.labels_valid else Reason.LABEL_INVALID
 
 
 def _left_out_by_state(context: QueryContext, candidate: Candidate) -> Reason | None:

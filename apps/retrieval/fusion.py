@@ -20,9 +20,17 @@ RRF_K = 10  # of a few hundred records in scope; 60 loses 2.6 points there (shar
 
 # Permille of a reciprocal rank. The phrase lane counts half: a phrase lifts a record, but one that shares much more of the
 # question still passes it (RK-31); a view that retells the phrase gets half of that again (RK-30). Keys and policies are
-# components of the order themselves and take no part here.
+# components of the order themselves, and a conclusion is not asked for by anything: they take no part here.
 WEIGHTS: Mapping[Lane, int] = MappingProxyType(
-    {Lane.NAMED: 1000, Lane.LEXICAL: 1000, Lane.SEMANTIC: 1000, Lane.PHRASE: 500, Lane.EXACT: 0, Lane.ALWAYS: 0}
+    {
+        Lane.NAMED: 1000,
+        Lane.LEXICAL: 1000,
+        Lane.SEMANTIC: 1000,
+        Lane.PHRASE: 500,
+        Lane.EXACT: 0,
+        Lane.ALWAYS: 0,
+        Lane.CONCLUSION: 0,
+    }
 )
 DERIVED_PHRASE = 250
 

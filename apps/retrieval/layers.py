@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LexicalIndexLayer(Layer):
-    """Postings of the target's memories in all generations, and their share of the statistics."""
+    """Postings of the target's memories, words and names, in all generations, and their share of the statistics."""
 
     key: ClassVar[str] = "lexical_index"
 
@@ -52,10 +52,10 @@ class LexicalIndexLayer(Layer):
 
 
 def _lower_statistics(tenant_id: UUID, rows: list[tuple[UUID, int, int, int, UUID, int]]) -> None:
-    terms = Counter((namespace, generation, layer, term) for namespace, generation, layer, term, _, _ in rows)
+    terms = Counter(row[:4] for row in rows if row[2] < IndexLayer.NAMES)
     documents: Counter[tuple[UUID, int]] = Counter()
-    for namespace, layer, _, _ in {(row[0], row[2], row[4], row[5]) for row in rows}:
-        documents[(namespace, layer)] += 1
+    for namespace, era, _, _ in {(row[0], row[2] & 1, row[4], row[5]) for row in rows}:
+        documents[(namespace, era)] += 1
     with connection.cursor() as db:
         for (namespace, generation, layer, term), count in sorted(terms.items(), key=lambda item: (str(item[0][0]), item[0][1:])):
             db.execute(
@@ -67,8 +67,8 @@ def _lower_statistics(tenant_id: UUID, rows: list[tuple[UUID, int, int, int, UUI
             "DELETE FROM retrieval_termstat WHERE tenant_id = %s AND namespace_id = ANY(%s) AND documents <= 0",
             [tenant_id, list({key[0] for key in terms})],
         )
-        for (namespace, layer), count in sorted(documents.items(), key=lambda item: (str(item[0][0]), item[0][1])):
-            column = "documents" if layer == IndexLayer.CURRENT else "history_documents"
+        for (namespace, era), count in sorted(documents.items(), key=lambda item: (str(item[0][0]), item[0][1])):
+            column = "documents" if era == IndexLayer.CURRENT else "history_documents"
             db.execute(
                 f"UPDATE retrieval_indexstate SET {column} = greatest({column} - %s, 0) "  # noqa: S608 - one of two names above
                 "WHERE tenant_id = %s AND namespace_id = %s",

@@ -14,12 +14,12 @@ from apps.core.errors import RevisionUnavailable
 from apps.core.ids import public_id
 from apps.core.prepared import fetch_prepared
 from apps.memories import timeline
-from apps.memories.labels import resolve_hints
 from apps.memories.texts import texts_of
 from apps.retrieval.applicability import describe
 from apps.retrieval.authority import candidates
 from apps.retrieval.context import QueryContext
 from apps.retrieval.filters import hard_filter
+from apps.retrieval.hints import labels_of
 from apps.retrieval.packet import BudgetOut, Conflict, ConflictMember, Hint, Omitted, Packet, TriageOut, item_of
 from apps.retrieval.question import Question
 from apps.retrieval.recall import NOTHING_RECALLED, Recalled, recall
@@ -29,7 +29,7 @@ from apps.retrieval.traces import TraceNote, write_trace
 from apps.retrieval.triage.vocabulary import Decision
 from apps.retrieval.triage.window import seen
 from apps.retrieval.triaging import Triaged, codes, decide, searched, shown
-from apps.retrieval.vocabulary import RULE_VERSION, BudgetUnit, Outcome, PacketFormat, Profile, Stage, Trigger, WarningCode
+from apps.retrieval.vocabulary import RULE_VERSION, BudgetUnit, Outcome, PacketFormat, Profile, Stage, Trigger
 from apps.tenants.models import Scope
 from apps.tenants.transactions import revision_token, tenant_transaction
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from apps.retrieval.context import Candidate
+    from apps.retrieval.hints import Labels
     from apps.tenants.access import Access, NamespaceGrant
 
 SPARE = 5  # recalled rows beyond the wanted candidates: the hard filters run afterwards
@@ -62,22 +63,21 @@ def answer_query(access: Access, question: Question) -> Packet:
     project = access.project_namespace(question.project) if question.project is not None else _only_project(access)
     asked_at = clock.now()
     with tenant_transaction(access):
-        revision, key = _snapshot(access.tenant_id)
+        revision, key, labelled = _snapshot(access.tenant_id)
         if question.min_revision is not None and question.min_revision > revision:
             raise RevisionUnavailable
-        topics = resolve_hints(access.tenant_id, "topic", question.topics)
-        entities = resolve_hints(access.tenant_id, "entity", question.entities)
-        context = _context(access, question, project, (topics.known, entities.known), asked_at, revision)
+        labels = labels_of(access.tenant_id, question, exist=labelled)
+        context = _context(access, question, project, labels, asked_at, revision)
         start = clock.monotonic()
         triaged = decide(access, context)
         watch = clock.monotonic()
         triage_ms = round(1000 * (watch - start), 2)
         if triaged.decision is not Decision.RETRIEVE:
             return _unanswered(access, context, triaged, revision, triage_ms, project)
-        context = searched(context, triaged)
+        context = labels.named_in(searched(context, triaged))
         recalled, rows = _fetch(access, context, key)
         fetched = clock.monotonic()
-        selection = select(context, rows, recalled.known, rule=_rule(access))
+        selection = select(context, rows, recalled.known, called_by=recalled.called, rule=_rule(access))
         outcome = _outcome(access, context, selection, project, key)
         conflicts = _conflicts(access, context, selection)
         decided = clock.monotonic()
@@ -103,8 +103,7 @@ def answer_query(access: Access, question: Question) -> Packet:
         trace_id = write_trace(access, context, recalled, selection, note)
     warnings = [Hint(warning.code, warning.detail, warning.memory_id) for warning in selection.warnings]
     warnings += [Hint(*hint) for hint in (triaged.warning,) if hint]
-    for kind, hints in (("topic", topics), ("entity", entities)):
-        warnings += [Hint(WarningCode.UNKNOWN_LABEL, f"No {kind} is called {label}.") for label in hints.unknown]
+    warnings += labels.warnings
     return _packet(context, selection, conflicts, warnings, outcome, revision, trace_id, triaged)
 
 
@@ -138,23 +137,28 @@ def _only_project(access: Access) -> NamespaceGrant | None:
     return grants[0] if len(access.projects) == 1 and len(grants) == 1 else None
 
 
-def _snapshot(tenant_id: UUID) -> tuple[int, bytes]:
-    """The revision this answer speaks for, and the key of the tenant's index.
+def _snapshot(tenant_id: UUID) -> tuple[int, bytes, bool]:
+    """The revision this answer speaks for, the key of the tenant's index, and whether the tenant has labels.
 
-    A trace need not survive a power cut, so its commit does not wait for the disk.
+    A trace need not survive a power cut, so its commit does not wait for the disk. The statements of a query find what they read
+    by whole keys, so a plan made for all values is the plan for any: making a new one each time would cost as much as running it.
     """
-    [(revision, key, _)] = fetch_prepared(_SNAPSHOT, [tenant_id])
-    return int(revision), bytes(key)
+    [(revision, key, labelled, *_)] = fetch_prepared(_SNAPSHOT, [tenant_id, tenant_id])
+    return int(revision), bytes(key), bool(labelled)
 
 
-_SNAPSHOT = "SELECT revision, index_key, set_config('synchronous_commit', 'off', true) FROM tenants_tenant WHERE id = %s"
+_SNAPSHOT = """
+SELECT revision, index_key, EXISTS (SELECT FROM memories_label WHERE tenant_id = %s),
+    set_config('synchronous_commit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)
+FROM tenants_tenant WHERE id = %s
+"""
 
 
 def _context(
     access: Access,
     question: Question,
     project: NamespaceGrant | None,
-    hints: tuple[tuple[str, ...], tuple[str, ...]],
+    labels: Labels,
     asked_at: datetime,
     revision: int,
 ) -> QueryContext:
@@ -165,11 +169,12 @@ def _context(
         as_of=question.as_of or asked_at,
         asked_at=asked_at,
         project=project.scope_id if project else None,
+        project_namespace=project.id if project else None,
         subject=access.subject,
         task=question.task,
         question=question.question,
-        topics=hints[0],
-        entities=hints[1],
+        topics=labels.topics,
+        entities=labels.entities,
         types=frozenset(question.types),
         fact_keys=question.fact_keys,
         environment=question.environment,

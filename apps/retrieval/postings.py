@@ -1,20 +1,22 @@
 """Writing the lexical index, in the transaction that changes the memory.
 
-A version's text never changes, so its postings are written once; later they only move between the layers or go away. Statistics
-move with them, term by term in ascending order, so that two writers can never wait for each other in a circle.
+A version's text never changes, so its postings are written once; later they only move between current and past, or go away.
+Statistics move with them, term by term in ascending order, so that two writers can never wait for each other in a circle.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from apps.core import clock
 from apps.core.prepared import fetch_prepared, prepared_cursor
 from apps.memories.models import Memory, RetrievalPolicy
-from apps.retrieval.analysis import ANALYSIS_VERSION, index_terms, term_hash
+from apps.retrieval.analysis import ANALYSIS_VERSION, index_terms, term_hashes
 from apps.retrieval.models import IndexState
 from apps.retrieval.models.index import Layer
+from apps.retrieval.names import index_keys, label_key, lengths_of, names_in, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,20 +24,22 @@ if TYPE_CHECKING:
 
     from apps.memories.models import MemoryVersion
     from apps.memories.projections import IndexedText, Said
+    from apps.retrieval.names import Name
 
 INDEX_KEY = b"lexical"
 
 _Numbered = tuple["UUID", int]  # a memory and the number of one of its versions
+_ERA = 1  # the bit of a layer that says whether a version is current or past
 
 # On the way of every write.
-_INDEXED = "SELECT DISTINCT memory_id, version, layer FROM retrieval_posting WHERE tenant_id = %s AND memory_id = ANY(%s)"
+_INDEXED = "SELECT DISTINCT memory_id, version, layer & 1 FROM retrieval_posting WHERE tenant_id = %s AND memory_id = ANY(%s)"
 _REMOVE = """
     DELETE FROM retrieval_posting p USING unnest(%s::uuid[], %s::int[]) AS v(memory_id, version)
     WHERE p.tenant_id = %s AND p.memory_id = v.memory_id AND p.version = v.version RETURNING p.layer, p.term
 """
 _MOVE = """
-    UPDATE retrieval_posting p SET layer = %s FROM unnest(%s::uuid[], %s::int[]) AS v(memory_id, version)
-    WHERE p.tenant_id = %s AND p.memory_id = v.memory_id AND p.version = v.version RETURNING p.term
+    UPDATE retrieval_posting p SET layer = p.layer & ~1 | %s FROM unnest(%s::uuid[], %s::int[]) AS v(memory_id, version)
+    WHERE p.tenant_id = %s AND p.memory_id = v.memory_id AND p.version = v.version RETURNING p.layer, p.term
 """
 _INSERT = """
     INSERT INTO retrieval_posting (tenant_id, generation, namespace_id, layer, term, memory_id, version)
@@ -51,9 +55,20 @@ _COUNT = """
 """
 _STATE = "SELECT id, generation FROM retrieval_indexstate WHERE tenant_id = %s AND namespace_id = %s"
 _STEP = """
-    UPDATE retrieval_indexstate SET documents = documents + %s, history_documents = history_documents + %s, revision = %s
+    UPDATE retrieval_indexstate SET documents = documents + %s, history_documents = history_documents + %s,
+        name_lengths = name_lengths | %s, revision = %s
     WHERE tenant_id = %s AND id = %s RETURNING id
 """
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """A version that the index does not hold yet."""
+
+    memory: Memory
+    version: MemoryVersion
+    era: int
+    text: IndexedText
 
 
 class LexicalProjection:
@@ -73,30 +88,30 @@ def _replace(tenant_id: UUID, state: IndexState, changed: Sequence[Said], revisi
     have = _indexed_versions(tenant_id, [memory.id for memory, _ in changed])
     gone: list[_Numbered] = []
     moved: dict[int, list[_Numbered]] = defaultdict(list)
-    fresh: list[tuple[UUID, int, int, IndexedText]] = []
+    fresh: list[_Fresh] = []
     before: Counter[int] = Counter()
     after: Counter[int] = Counter()
     for memory, versions in changed:
         indexed = have.get(memory.id, {})
         current = current_versions(memory, [version for version, _ in versions])
-        wanted = {version.version: text for version, text in versions}
-        layers = {number: int(Layer.CURRENT if number in current else Layer.HISTORY) for number in wanted}
-        gone += [(memory.id, number) for number in indexed if number not in wanted]
-        for number, layer in layers.items():
+        eras = {one.version: int(Layer.CURRENT if one.version in current else Layer.HISTORY) for one, _ in versions}
+        gone += [(memory.id, number) for number in indexed if number not in eras]
+        for version, text in versions:
+            number, era = version.version, eras[version.version]
             if number not in indexed:
-                fresh.append((memory.id, number, layer, wanted[number]))
-            elif indexed[number] != layer:
-                moved[layer].append((memory.id, number))
+                fresh.append(_Fresh(memory, version, era, text))
+            elif indexed[number] != era:
+                moved[era].append((memory.id, number))
         before.update(indexed.values())
-        after.update(layers.values())
+        after.update(eras.values())
     changes: Counter[tuple[int, int]] = Counter()
     _remove(tenant_id, gone, changes)
-    for layer, numbered in sorted(moved.items()):
-        _move(tenant_id, numbered, layer, changes)
-    _insert(tenant_id, state, fresh, changes)
+    for era, numbered in sorted(moved.items()):
+        _move(tenant_id, numbered, era, changes)
+    lengths = _insert(tenant_id, state, fresh, changes)
     _apply_statistics(tenant_id, state, state.namespace_id, changes)
-    steps = [after[layer] - before[layer] for layer in (int(Layer.CURRENT), int(Layer.HISTORY))]
-    fetch_prepared(_STEP, [*steps, revision, tenant_id, state.id])
+    steps = [after[era] - before[era] for era in (int(Layer.CURRENT), int(Layer.HISTORY))]
+    fetch_prepared(_STEP, [*steps, lengths, revision, tenant_id, state.id])
 
 
 def current_versions(memory: Memory, versions: Iterable[MemoryVersion]) -> frozenset[int]:
@@ -119,9 +134,25 @@ def current_versions(memory: Memory, versions: Iterable[MemoryVersion]) -> froze
 
 
 def text_terms(key: bytes, text: IndexedText) -> list[int]:
-    """Sorted hashes of every term under which a version is found: its content, its reason and the names it is called by."""
-    words = index_terms("\n".join((text.content, text.rationale or "", *text.aliases)))
-    return sorted({term_hash(key, word) for word in words})
+    """Sorted hashes of every term under which a version is found by its words: those of its content and of its reason.
+
+    Names are no part of them: a piece of a name is no name.
+    """
+    return sorted(term_hashes(key, index_terms(f"{text.content}\n{text.rationale or ''}")).values())
+
+
+def version_names(key: bytes, fact_key: str, text: IndexedText, version: MemoryVersion) -> tuple[list[int], int]:
+    """Sorted hashes under which a version is found by what it is called and labelled, and the lengths of its names as bits."""
+    labels = (*version.topics, *version.entities)
+    names = (*names_of(fact_key, text.aliases), *names_in(labels))
+    return name_terms(key, names, version.topics, version.entities), lengths_of(names, labelled=bool(labels))
+
+
+def name_terms(key: bytes, names: Iterable[Name], topics: Iterable[str], entities: Iterable[str]) -> list[int]:
+    """Sorted hashes of every form of these names and of these labels."""
+    keys = index_keys(names)
+    keys |= {label_key("topic", label) for label in topics} | {label_key("entity", label) for label in entities}
+    return sorted(set(term_hashes(key, keys).values()))
 
 
 def tenant_key(tenant_id: UUID) -> bytes:
@@ -147,46 +178,53 @@ def index_state(tenant_id: UUID, namespace_id: UUID) -> IndexState:
 
 
 def _indexed_versions(tenant_id: UUID, memory_ids: Sequence[UUID]) -> dict[UUID, dict[int, int]]:
-    """Layer by version, by memory, of what the index holds."""
+    """Era by version, by memory, of what the index holds."""
     found: dict[UUID, dict[int, int]] = defaultdict(dict)
-    for memory_id, version, layer in fetch_prepared(_INDEXED, [tenant_id, list(memory_ids)]):
-        found[memory_id][int(version)] = int(layer)
+    for memory_id, version, era in fetch_prepared(_INDEXED, [tenant_id, list(memory_ids)]):
+        found[memory_id][int(version)] = int(era)
     return found
 
 
 def _remove(tenant_id: UUID, numbered: Sequence[_Numbered], changes: Counter[tuple[int, int]]) -> None:
     if numbered:
         memories, versions = zip(*numbered, strict=True)
-        for layer, term in fetch_prepared(_REMOVE, [list(memories), list(versions), tenant_id]):
-            changes[(int(layer), int(term))] -= 1
+        for layer, term in _words(fetch_prepared(_REMOVE, [list(memories), list(versions), tenant_id])):
+            changes[(layer, term)] -= 1
 
 
-def _move(tenant_id: UUID, numbered: Sequence[_Numbered], layer: int, changes: Counter[tuple[int, int]]) -> None:
-    """There are two layers: what moves into one leaves the other."""
+def _move(tenant_id: UUID, numbered: Sequence[_Numbered], era: int, changes: Counter[tuple[int, int]]) -> None:
+    """There are two eras: what moves into one leaves the other."""
     memories, versions = zip(*numbered, strict=True)
-    other = int(Layer.HISTORY if layer == Layer.CURRENT else Layer.CURRENT)
-    for (term,) in fetch_prepared(_MOVE, [layer, list(memories), list(versions), tenant_id]):
-        changes[(other, int(term))] -= 1
-        changes[(layer, int(term))] += 1
+    for layer, term in _words(fetch_prepared(_MOVE, [era, list(memories), list(versions), tenant_id])):
+        changes[(layer ^ _ERA, term)] -= 1
+        changes[(layer, term)] += 1
 
 
-def _insert(
-    tenant_id: UUID,
-    state: IndexState,
-    fresh: Sequence[tuple[UUID, int, int, IndexedText]],
-    changes: Counter[tuple[int, int]],
-) -> None:
+def _words(rows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The rows that are words: names are not counted."""
+    return [(int(layer), int(term)) for layer, term in rows if layer < Layer.NAMES]
+
+
+def _insert(tenant_id: UUID, state: IndexState, fresh: Sequence[_Fresh], changes: Counter[tuple[int, int]]) -> int:
+    """Write words and names of versions that the index does not hold; returns the lengths of the names as bits."""
     if not fresh:
-        return
+        return 0
     key = tenant_key(tenant_id)
-    rows = [(memory, version, layer, term) for memory, version, layer, text in fresh for term in text_terms(key, text)]
-    if not rows:
-        return
-    changes.update((layer, term) for _, _, layer, term in rows)
-    memories, versions, layers, terms = zip(*rows, strict=True)
-    with prepared_cursor() as cursor:
-        place = [tenant_id, state.generation, state.namespace_id]
-        cursor.execute(_INSERT, [*place, list(memories), list(versions), list(layers), list(terms)])
+    lengths = 0
+    rows: list[tuple[UUID, int, int, int]] = []
+    for one in fresh:
+        names, bits = version_names(key, one.memory.fact_key, one.text, one.version)
+        lengths |= bits
+        place = (one.memory.id, one.version.version)
+        rows += [(*place, one.era, term) for term in text_terms(key, one.text)]
+        rows += [(*place, Layer.NAMES | one.era, term) for term in names]
+    changes.update(_words((layer, term) for _, _, layer, term in rows))
+    if rows:
+        memories, versions, layers, terms = zip(*rows, strict=True)
+        with prepared_cursor() as cursor:
+            here = [tenant_id, state.generation, state.namespace_id]
+            cursor.execute(_INSERT, [*here, list(memories), list(versions), list(layers), list(terms)])
+    return lengths
 
 
 def _apply_statistics(tenant_id: UUID, state: IndexState, namespace_id: UUID, changes: Counter[tuple[int, int]]) -> None:

@@ -22,7 +22,7 @@ from apps.memories.texts import texts_of
 from apps.retrieval.analysis import ANALYSIS_VERSION
 from apps.retrieval.models import IndexState
 from apps.retrieval.models.index import Layer
-from apps.retrieval.postings import current_versions, index_state, tenant_key, text_terms
+from apps.retrieval.postings import current_versions, index_state, tenant_key, text_terms, version_names
 from apps.tenants.models import Namespace
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def rebuild_namespace(access: Access, namespace_id: UUID, *, progress: Callable[
         generation = state.generation % _LAST_GENERATION + 1
         _drop(access.tenant_id, namespace_id, keep=state.generation)
         key = tenant_key(access.tenant_id)
-        done = postings = documents = history = 0
+        done = postings = documents = history = lengths = 0
         after: UUID | None = None
         while True:
             memories = Memory.objects.filter(tenant_id=access.tenant_id, namespace_id=namespace_id).exclude(
@@ -80,7 +80,10 @@ def rebuild_namespace(access: Access, namespace_id: UUID, *, progress: Callable[
                     layer = Layer.CURRENT if version.version in current else Layer.HISTORY
                     documents += layer == Layer.CURRENT
                     history += layer == Layer.HISTORY
+                    names, bits = version_names(key, memory.fact_key, text, version)
+                    lengths |= bits
                     rows += [(int(layer), term, memory.id, version.version) for term in text_terms(key, text)]
+                    rows += [(int(Layer.NAMES | layer), term, memory.id, version.version) for term in names]
             _insert(access.tenant_id, namespace_id, generation, rows)
             postings += len(rows)
             done += len(batch)
@@ -92,6 +95,7 @@ def rebuild_namespace(access: Access, namespace_id: UUID, *, progress: Callable[
             analysis_version=str(ANALYSIS_VERSION),
             documents=documents,
             history_documents=history,
+            name_lengths=lengths,
             rebuilt_at=clock.now(),
         )
         _drop(access.tenant_id, namespace_id, keep=generation)
@@ -124,8 +128,8 @@ def _count(tenant_id: UUID, namespace_id: UUID, generation: int) -> None:
         cursor.execute(
             "INSERT INTO retrieval_termstat (tenant_id, generation, namespace_id, layer, term, documents) "
             "SELECT tenant_id, generation, namespace_id, layer, term, count(*) FROM retrieval_posting "
-            "WHERE tenant_id = %s AND generation = %s AND namespace_id = %s GROUP BY 1, 2, 3, 4, 5",
-            [tenant_id, generation, namespace_id],
+            "WHERE tenant_id = %s AND generation = %s AND namespace_id = %s AND layer < %s GROUP BY 1, 2, 3, 4, 5",
+            [tenant_id, generation, namespace_id, int(Layer.NAMES)],
         )
 
 

@@ -6,26 +6,31 @@ round trip.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from apps.core.prepared import fetch_prepared
-from apps.memories.models import Memory, RetrievalPolicy
-from apps.retrieval.analysis import query_terms, term_hash
-from apps.retrieval.fusion import competition_ranks, term_weight
+from apps.retrieval.analysis import query_terms, term_hashes
+from apps.retrieval.fusion import competition_ranks
+from apps.retrieval.lexical import Statistics, best_hits, statistics
 from apps.retrieval.models.index import Layer
+from apps.retrieval.names import Called, called, label_key, question_keys, slips
 from apps.retrieval.relevance import KnownTerms
 from apps.retrieval.vocabulary import Lane, Mode, Trigger
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from uuid import UUID
 
     from apps.retrieval.context import QueryContext
 
-# A term in more versions than this does not find anything by itself: it only re-scores what rarer terms found.
-FREQUENCY_CAP = 3_000
-# How many of the best are re-scored with the frequent terms before the cut.
-RESCORED = 1_000
+# A name or label that more versions carry tells them apart no better than any word: it finds nothing, it counts where words do.
+NAMED_CAP = 20
+# Versions that all names of one question may bring; those of the rarest names come first.
+MOST_NAMED = 100
+CONCLUSIONS = 20
+_BEGINNINGS = frozenset({Trigger.SESSION_START, Trigger.COMPACTION})
 
 
 @dataclass(slots=True)
@@ -41,34 +46,59 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Everything that was reached, the lexical statistics behind it, and whether the lexical lane was cut off."""
+    """Everything that was reached, what the question may call it by, the statistics behind it, and whether words brought all."""
 
-    found: tuple[Found, ...]
-    known: KnownTerms
-    full: bool  # the lexical lane gave as many rows as it was asked for: there may be more
+    found: tuple[Found, ...] = ()
+    known: KnownTerms = field(default_factory=KnownTerms)
+    called: Called = field(default_factory=Called)
+    full: bool = False  # the lexical lane gave as many rows as it was asked for: there may be more
 
 
-NOTHING_RECALLED = Recalled((), KnownTerms(count=0, weight=0), full=False)
+NOTHING_RECALLED = Recalled()
 
 
 def recall(context: QueryContext, key: bytes, *, limit: int) -> Recalled:
     """Run the lanes inside the context's namespaces; ``limit`` bounds the lexical lane only.
 
     ``key`` is that of the tenant's index. Lexical ranks are competition ranks over everything recalled, before any filter, so
-    that they do not move with ``as_of``.
+    that they do not move with ``as_of``. Raises IndexUnusableError where words and names cannot be looked up.
     """
-    by_memory: dict[UUID, list[Found]] = {}
-    lexical, known = _lexical(context, key, limit)
-    for row in lexical:
-        by_memory.setdefault(row.memory_id, []).append(row)
-    for lane, memory_ids in ((Lane.EXACT, _exact(context)), (Lane.ALWAYS, _always(context))):
-        for memory_id, rank in memory_ids.items():
-            rows = by_memory.setdefault(memory_id, [])
-            if not rows:
-                rows.append(Found(memory_id, None))
-            for row in rows:
-                row.lanes[lane] = rank
-    return Recalled(tuple(row for rows in by_memory.values() for row in rows), known, len(lexical) >= limit)
+    if not context.namespaces:
+        return Recalled()
+    by_words = _by_words(context, key, limit)
+    return replace(by_words, found=(*merged((*by_words.found, *by_identity(context))),))
+
+
+def by_identity(context: QueryContext) -> list[Found]:
+    """What the question means whatever it says, read from the memories themselves: asked keys, standing rules, conclusions."""
+    lanes = ((Lane.EXACT, _exact(context)), (Lane.ALWAYS, _always(context)), (Lane.CONCLUSION, _conclusions(context)))
+    return [Found(memory_id, None, {lane: rank}) for lane, ranks in lanes for memory_id, rank in ranks.items()]
+
+
+def merged(rows: Iterable[Found]) -> list[Found]:
+    """One row for each version reached; a lane that means a memory whatever it says belongs to all of its rows."""
+    by_memory: dict[UUID, list[Found]] = defaultdict(list)
+    meant: dict[UUID, dict[Lane, int]] = defaultdict(dict)
+    for row in rows:
+        if row.version is None:
+            meant[row.memory_id].update(row.lanes)
+            continue
+        there = next((one for one in by_memory[row.memory_id] if one.version == row.version), None)
+        if there is None:
+            by_memory[row.memory_id].append(row)
+        else:
+            there.lanes.update(row.lanes)
+            there.matched_terms = there.matched_terms or row.matched_terms
+            there.matched_weight = there.matched_weight or row.matched_weight
+    for memory_id, lanes in meant.items():
+        for row in by_memory[memory_id] or [Found(memory_id, None)]:
+            row.lanes.update(lanes)
+            if row.version is None:
+                by_memory[memory_id].append(row)
+    return [row for versions in by_memory.values() for row in versions]
+
+
+# -- lanes that read the memories
 
 
 def _exact(context: QueryContext) -> dict[UUID, int]:
@@ -76,122 +106,107 @@ def _exact(context: QueryContext) -> dict[UUID, int]:
     if not context.fact_keys:
         return {}
     order = {key: place for place, key in enumerate(dict.fromkeys(context.fact_keys), start=1)}
-    rows = Memory.objects.filter(
-        tenant_id=context.tenant_id, namespace_id__in=list(context.namespaces), fact_key__in=list(order)
-    ).values_list("id", "fact_key")
+    rows = fetch_prepared(_EXACT, [context.tenant_id, list(context.namespaces), list(order)])
     return {memory_id: order[key] for memory_id, key in rows}
 
 
 def _always(context: QueryContext) -> dict[UUID, int]:
-    """Memories with policy ``always``: candidates of every trigger but a plain question, where they must match like others."""
-    if context.trigger == Trigger.QUERY:
+    """Memories with policy ``always``: with every question, whatever it is about, and at the beginnings that have none."""
+    if context.trigger is Trigger.QUERY and not context.text:
         return {}
-    rows = (
-        Memory.objects.filter(
-            tenant_id=context.tenant_id,
-            namespace_id__in=list(context.namespaces),
-            retrieval_policy=RetrievalPolicy.ALWAYS,
-            state=Memory.State.ACTIVE,
-        )
-        .order_by("id")
-        .values_list("id", flat=True)
-    )
-    return dict.fromkeys(rows, 1)
+    return {memory_id: 1 for (memory_id,) in fetch_prepared(_ALWAYS, [context.tenant_id, list(context.namespaces)])}
 
 
-def _lexical(context: QueryContext, key: bytes, limit: int) -> tuple[list[Found], KnownTerms]:
-    words = query_terms(context.text).terms if context.text else ()
-    namespaces = list(context.namespaces)
-    if not words or not namespaces:
-        return [], KnownTerms(count=0, weight=0)
-    hashes = [term_hash(key, word) for word in words]
-    layers = [int(Layer.CURRENT)] if context.mode == Mode.CURRENT and context.as_of >= context.asked_at else [0, 1]
-    documents, frequencies = _statistics(context.tenant_id, namespaces, layers, hashes)
-    weights = {
-        term: term_weight(context.profile, frequency, documents) for term, frequency in frequencies.items() if frequency > 0
-    }
-    known = KnownTerms.of(weights.values())
-    if not weights:
-        return [], known
-    rarest_first = sorted(weights, key=lambda term: (frequencies[term], term))
-    driving = [term for term in rarest_first if frequencies[term] <= FREQUENCY_CAP] or rarest_first[:1]
-    rescoring = [term for term in rarest_first if term not in set(driving)]
-    rows = _scores(context.tenant_id, namespaces, layers, weights, driving, rescoring, limit)
-    ranks = competition_ranks({(memory_id, version): weight for memory_id, version, _, weight in rows})
-    found = [
-        Found(memory_id, version, {Lane.LEXICAL: ranks[(memory_id, version)]}, matched, weight)
-        for memory_id, version, matched, weight in rows
+def _conclusions(context: QueryContext) -> dict[UUID, int]:
+    """A few key conclusions of the project for an agent that begins or goes on with nothing in its head (CR-01, CR-02)."""
+    if context.trigger not in _BEGINNINGS or context.project_namespace is None:
+        return {}
+    rows = fetch_prepared(_CONCLUSIONS, [context.tenant_id, context.project_namespace, context.as_of, CONCLUSIONS])
+    return {memory_id: rank for rank, (memory_id,) in enumerate(rows, start=1)}
+
+
+_EXACT = "SELECT id, fact_key FROM memories_memory WHERE tenant_id = %s AND namespace_id = ANY(%s) AND fact_key = ANY(%s)"
+_ALWAYS = """
+SELECT id FROM memories_memory
+WHERE tenant_id = %s AND namespace_id = ANY(%s) AND retrieval_policy = 'always' AND state = 'active' ORDER BY id
+"""
+# Settled decisions and findings, also the refuted ones: they spare a repeated search.
+_CONCLUSIONS = """
+SELECT m.id FROM memories_memory m JOIN memories_memoryversion v ON v.id = m.head_id
+WHERE m.tenant_id = %s AND m.namespace_id = %s AND m.state = 'active' AND m.retrieval_policy = 'relevant'
+    AND v.valid_from <= %s
+    AND (m.memory_type = 'decision' OR (m.memory_type = 'finding' AND v.verdict IN ('supported', 'refuted')))
+ORDER BY v.valid_from DESC, m.id DESC LIMIT %s
+"""
+
+
+# -- lanes that read the index
+
+
+def _by_words(context: QueryContext, key: bytes, limit: int) -> Recalled:
+    """The lexical and the named lane."""
+    terms = query_terms(context.text).terms if context.text else ()
+    names = called(context.text)
+    if not terms and not names.runs and not context.topics and not context.entities:
+        return Recalled()
+    eras = [int(Layer.CURRENT)] if context.mode is Mode.CURRENT and context.as_of >= context.asked_at else [0, 1]
+    suspects = slips(names)
+    hashes = term_hashes(key, dict.fromkeys((*terms, *suspects.values())))
+    figures = statistics(context, eras, hashes.values())
+    weights = figures.weights(context, [hashes[term] for term in terms])
+    hits = best_hits(context, eras, weights, figures.frequencies, limit=limit) if weights else []
+    ranks = competition_ranks({(hit.memory_id, hit.version): hit.weight for hit in hits})
+    lexical = [
+        Found(hit.memory_id, hit.version, {Lane.LEXICAL: ranks[(hit.memory_id, hit.version)]}, hit.matched, hit.weight)
+        for hit in hits
     ]
-    return found, known
+    unknown = frozenset(word for word, term in suspects.items() if figures.frequencies.get(hashes[term], 0) == 0)
+    names = replace(names, unknown=unknown)
+    named = _named(context, key, eras, figures, names)
+    known = KnownTerms(weights={term: weights[hashes[term]] for term in terms if hashes[term] in weights}, words=names.words)
+    return Recalled((*lexical, *named), known, names, len(hits) >= limit)
 
 
-def _statistics(tenant_id: UUID, namespaces: list[UUID], layers: list[int], hashes: list[int]) -> tuple[int, dict[int, int]]:
-    """Number of documents in scope, and of those that hold each term; read inside the allowed namespaces only."""
+def _named(context: QueryContext, key: bytes, eras: list[int], figures: Statistics, names: Called) -> list[Found]:
+    """Versions that may be called by a name in the question, or carry a label of it; the authority decides whether they are."""
+    if not figures.name_lengths:
+        return []
+    wanted = question_keys(names, figures.name_lengths)
+    wanted |= {label_key("topic", label) for label in context.topics} | {label_key("entity", label) for label in context.entities}
+    if not wanted:
+        return []
+    hashes = sorted(set(term_hashes(key, wanted).values()))
+    layers = [int(Layer.NAMES | era) for era in eras]
     rows = fetch_prepared(
-        _STATISTICS,
-        {"tenant": tenant_id, "namespaces": namespaces, "layers": layers, "terms": hashes, "history": len(layers) > 1},
-    )
-    return int(rows[0][1]), {int(term): int(count) for term, count in rows[1:]}
-
-
-_STATISTICS = """
-SELECT NULL::bigint, coalesce(sum(documents + CASE WHEN %(history)s::bool THEN history_documents ELSE 0 END), 0)
-FROM retrieval_indexstate WHERE tenant_id = %(tenant)s AND namespace_id = ANY(%(namespaces)s::uuid[])
-UNION ALL
-SELECT t.term, sum(t.documents) FROM retrieval_indexstate i
-JOIN retrieval_termstat t ON t.tenant_id = i.tenant_id AND t.generation = i.generation AND t.namespace_id = i.namespace_id
-    AND t.layer = ANY(%(layers)s::smallint[]) AND t.term = ANY(%(terms)s::bigint[])
-WHERE i.tenant_id = %(tenant)s AND i.namespace_id = ANY(%(namespaces)s::uuid[]) GROUP BY t.term
-"""
-
-_SCORES = """
-WITH scope AS (
-    SELECT namespace_id, generation FROM retrieval_indexstate
-    WHERE tenant_id = %(tenant)s AND namespace_id = ANY(%(namespaces)s::uuid[])
-), driven AS (
-    SELECT p.memory_id, p.version, p.namespace_id, p.generation, p.layer, count(*) AS matched, sum(w.weight) AS weight
-    FROM scope s
-    CROSS JOIN unnest(%(layers)s::smallint[]) AS l(layer)
-    CROSS JOIN unnest(%(driving)s::bigint[], %(driving_weights)s::bigint[]) AS w(term, weight)
-    JOIN retrieval_posting p ON p.tenant_id = %(tenant)s AND p.generation = s.generation AND p.namespace_id = s.namespace_id
-        AND p.layer = l.layer AND p.term = w.term
-    GROUP BY p.memory_id, p.version, p.namespace_id, p.generation, p.layer
-), best AS (
-    SELECT * FROM driven ORDER BY weight DESC, memory_id DESC, version DESC LIMIT %(kept)s::bigint
-)
-SELECT b.memory_id, b.version, b.matched + coalesce(r.matched, 0), b.weight + coalesce(r.weight, 0)
-FROM best b
-LEFT JOIN LATERAL (
-    SELECT count(*) AS matched, sum(w.weight) AS weight
-    FROM unnest(%(rescoring)s::bigint[], %(rescoring_weights)s::bigint[]) AS w(term, weight)
-    JOIN retrieval_posting p ON p.tenant_id = %(tenant)s AND p.generation = b.generation AND p.namespace_id = b.namespace_id
-        AND p.layer = b.layer AND p.term = w.term AND p.memory_id = b.memory_id AND p.version = b.version
-) r ON true
-ORDER BY 4 DESC, 1 DESC, 2 DESC LIMIT %(limit)s::bigint
-"""
-
-
-def _scores(
-    tenant_id: UUID,
-    namespaces: list[UUID],
-    layers: list[int],
-    weights: dict[int, int],
-    driving: list[int],
-    rescoring: list[int],
-    limit: int,
-) -> list[tuple[UUID, int, int, int]]:
-    rows = fetch_prepared(
-        _SCORES,
+        _NAMED,
         {
-            "tenant": tenant_id,
-            "namespaces": namespaces,
+            "tenant": context.tenant_id,
+            "namespaces": list(context.namespaces),
             "layers": layers,
-            "driving": driving,
-            "driving_weights": [weights[term] for term in driving],
-            "rescoring": rescoring,
-            "rescoring_weights": [weights[term] for term in rescoring],
-            "kept": max(limit, RESCORED) if rescoring else limit,
-            "limit": limit,
+            "names": hashes,
+            "beyond": NAMED_CAP + 1,
         },
     )
-    return [(row[0], int(row[1]), int(row[2]), int(row[3])) for row in rows]
+    holders: dict[int, list[tuple[UUID, int]]] = defaultdict(list)
+    for name, memory_id, version in rows:
+        holders[name].append((memory_id, int(version)))
+    reached: dict[tuple[UUID, int], None] = {}
+    for _, versions in sorted(holders.items(), key=lambda entry: (len(entry[1]), entry[0])):
+        if len(versions) <= NAMED_CAP:
+            reached.update(dict.fromkeys(versions))
+    return [Found(memory_id, version, {Lane.NAMED: 1}) for memory_id, version in list(reached)[:MOST_NAMED]]
+
+
+_NAMED = """
+SELECT n.name, p.memory_id, p.version
+FROM retrieval_indexstate i
+CROSS JOIN unnest(%(layers)s::smallint[]) AS l(layer)
+CROSS JOIN unnest(%(names)s::bigint[]) AS n(name)
+CROSS JOIN LATERAL (
+    SELECT memory_id, version FROM retrieval_posting
+    WHERE tenant_id = %(tenant)s AND generation = i.generation AND namespace_id = i.namespace_id AND layer = l.layer
+        AND term = n.name
+    ORDER BY memory_id DESC, version DESC LIMIT %(beyond)s::bigint
+) p
+WHERE i.tenant_id = %(tenant)s AND i.namespace_id = ANY(%(namespaces)s::uuid[]) AND i.name_lengths <> 0
+"""

@@ -14,7 +14,8 @@ from typing import Literal
 # Ranges inside a character class. Latin without its signs × and ÷; the text is already lower-case and compatibility-folded.
 LATIN = "a-z0-9\u00df-\u00f6\u00f8-\u024f\u0250-\u02af\u1e00-\u1eff"
 HAN = "\u3005-\u3007\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3105-\u312f\u31a0-\u31bf"
+KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+KANA = "\u3041-\u3096\u309d-\u309f\u3105-\u312f\u31a0-\u31bf" + KATAKANA
 UNSPACED = "\u0e01-\u0e4e\u0e81-\u0ecd\u1000-\u109f\u1780-\u17d3\u1950-\u19df\u1a20-\u1aad"
 HANGUL = "\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7ff"
 PAIRED = HAN + KANA + UNSPACED

@@ -13,6 +13,7 @@ from apps.retrieval.analysis import index_terms, query_terms
 from apps.retrieval.applicability import classify
 from apps.retrieval.context import Judged, Ranked, Rejected, Warned
 from apps.retrieval.filters import (
+    WITHOUT_TEXT,
     evidence_labels,
     hard_filter,
     historical_note,
@@ -23,20 +24,25 @@ from apps.retrieval.filters import (
     unfit,
 )
 from apps.retrieval.fusion import fused
+from apps.retrieval.names import called
+from apps.retrieval.naming import spoken_for, with_names
 from apps.retrieval.packing import Packed, Unit, pack
 from apps.retrieval.phrases import DOCUMENT_CAP, phrase_lane, phrase_ranks, span_query
 from apps.retrieval.relations import Group, settle
-from apps.retrieval.relevance import KnownTerms, RelevanceRule, passes
-from apps.retrieval.vocabulary import Lane, Outcome, Reason, Section, Stage, WarningCode
+from apps.retrieval.relevance import ALWAYS, WORDS, KnownTerms, RelevanceRule, passes, passes_unnamed
+from apps.retrieval.vocabulary import Lane, Outcome, Reason, Section, Stage, Trigger, WarningCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from apps.retrieval.context import Candidate, QueryContext
+    from apps.retrieval.names import Called
 
 _COMPANIONS = frozenset({"contradicts", "duplicate_of"})
-# What rights decide is decided before any text is looked at.
-_WITHOUT_TEXT = frozenset({Reason.OUT_OF_SCOPE_PROJECT, Reason.REVOKED, Reason.POLICY_RESTRICTED, Reason.CONTROL_PLANE})
+_DERIVED = "derived_from"
+_STANDING = frozenset({Lane.ALWAYS})
+_BEGINNINGS = frozenset({Trigger.SESSION_START, Trigger.COMPACTION})
+_MEANT = frozenset({Lane.EXACT, Lane.NAMED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,7 @@ def select(
     candidates: Iterable[Candidate],
     known: KnownTerms,
     *,
+    called_by: Called | None = None,
     rule: RelevanceRule | None = None,
     phrase_cap: int = DOCUMENT_CAP,
 ) -> Selection:
@@ -70,9 +77,11 @@ def select(
 
     `candidates` are the rows the authority confirmed for what recall found, lane ranks in them, together with their companions:
     canonical records of duplicates, other sides of contradictions and conflict sets, direct predecessors (`successor` set).
-    `known` are the lexical statistics of the question in the allowed scope.
+    `known` are the lexical statistics of the question in the allowed scope, `called_by` its words with those that nobody there
+    ever wrote; without it no slip is forgiven.
     """
-    rows = _with_phrases(context, list(candidates), phrase_cap)
+    words = called_by or called(context.text)
+    rows = with_names(context, _with_phrases(context, list(candidates), phrase_cap), words)
     rejected: list[Rejected] = []
     warnings: list[Warned] = []
     allowed: list[Candidate] = []
@@ -84,7 +93,7 @@ def select(
             rejected.append(Rejected(candidate=row, stage=Stage.AUTHORITY, reason=reason))
             hint = interval_hint(row) if reason in {Reason.EXPIRED, Reason.NOT_YET_VALID} else None
             warnings += [hint] if hint is not None else []
-    relevant, unrelated = _about_the_question(context, allowed, known, rule or RelevanceRule())
+    relevant, unrelated = _about_the_question(context, allowed, known, rule or RelevanceRule(), words)
     rejected += [Rejected(candidate=row, stage=Stage.RECALL, reason=Reason.BELOW_RELEVANCE) for row in unrelated]
     fit, unfitting = _applicable(context, relevant)
     rejected += unfitting
@@ -101,7 +110,7 @@ def select(
         rejected=tuple(rejected),
         omitted=tuple((item.candidate.public_id, reason) for item, reason in packed.left_out),
         warnings=(*warnings, *_hints(context, packed)),
-        outcome=_outcome(packed, rejected),
+        outcome=_outcome(context, packed, rejected),
         text=packed.text,
         used=packed.used,
         exact=packed.exact,
@@ -120,7 +129,7 @@ def _with_phrases(context: QueryContext, rows: list[Candidate], cap: int) -> lis
     query = span_query("\n.\n".join(context.spoken))  # the stop keeps a span from reaching from one part into the next
     if not query:
         return rows
-    readable = {row.key: _searched(row) for row in rows if row.recall.lanes and hard_filter(context, row) not in _WITHOUT_TEXT}
+    readable = {row.key: _searched(row) for row in rows if row.recall.lanes and hard_filter(context, row) not in WITHOUT_TEXT}
     spans = phrase_lane(query, readable, cap=cap)
     ranks = phrase_ranks(spans)
     return [
@@ -136,16 +145,20 @@ def _searched(row: Candidate) -> str:
 
 
 def _about_the_question(
-    context: QueryContext, rows: Sequence[Candidate], known: KnownTerms, rule: RelevanceRule
+    context: QueryContext, rows: Sequence[Candidate], known: KnownTerms, rule: RelevanceRule, words: Called
 ) -> tuple[list[Candidate], list[Candidate]]:
     """Rows that are about the question, then the others.
 
-    A companion that no lane found follows the record it belongs to; a predecessor must share a word with the question itself.
+    A companion that no lane found follows the record it belongs to, what a record was made from only if that record was meant by
+    key or name; a predecessor must share a word with the question itself.
     """
     terms = frozenset(query_terms(context.text).terms)
-    found = {row.key for row in rows if row.successor is None and passes(rule, known, row.recall, policy=row.retrieval_policy)}
+    names = spoken_for(rows, words)
+    found = {row.key for row in rows if row.successor is None and _shares_enough(row, known, rule, names)}
     ids = {row.public_id for row in rows if row.key in found}
     named = {link.memory_id for row in rows if row.key in found for link in row.relations if link.type in _COMPANIONS}
+    meant = (row for row in rows if row.key in found and not _MEANT.isdisjoint(row.recall.lanes))
+    named |= {link.memory_id for row in meant for link in row.relations if link.type == _DERIVED}
     conflicts = {row.conflict_id for row in rows if row.key in found and row.conflict_id is not None}
     about: list[Candidate] = []
     unrelated: list[Candidate] = []
@@ -161,6 +174,14 @@ def _about_the_question(
             )
         (about if belongs else unrelated).append(row)
     return about, unrelated
+
+
+def _shares_enough(row: Candidate, known: KnownTerms, rule: RelevanceRule, names: frozenset[str]) -> bool:
+    if not passes(rule, known, row.recall, policy=row.retrieval_policy):
+        return False
+    if not row.aliases or row.retrieval_policy == ALWAYS or not row.recall.lanes.keys() <= WORDS:
+        return True
+    return passes_unnamed(rule, known, index_terms(_searched(row)), names)
 
 
 def _applicable(context: QueryContext, rows: Sequence[Candidate]) -> tuple[list[Ranked], list[Rejected]]:
@@ -218,12 +239,20 @@ def _hints(context: QueryContext, packed: Packed) -> list[Warned]:
     return hints
 
 
-def _outcome(packed: Packed, rejected: Sequence[Rejected]) -> Outcome:
-    """What rules alone can say; scope, triage and authority outcomes are the caller's to add."""
-    if packed.chosen:
-        disputed = all(item.section is Section.CONFLICT for item in packed.chosen)
+def _outcome(context: QueryContext, packed: Packed, rejected: Sequence[Rejected]) -> Outcome:
+    """What rules alone can say; scope, triage and authority outcomes are the caller's to add.
+
+    Standing rules come with every question and answer none: beside them alone, a question has found nothing.
+    """
+    chosen = [item for item in packed.chosen if _answers(context, item)]
+    if chosen:
+        disputed = all(item.section is Section.CONFLICT for item in chosen)
         return Outcome.CONFLICT if disputed else Outcome.ANSWERED
-    if packed.left_out:
+    if any(_answers(context, item) for item, _ in packed.left_out):
         return Outcome.ANSWERED  # there is something, and no room for it: omitted says what
     unknown = any(entry.reason in {Reason.APPLICABILITY_UNKNOWN, Reason.NEEDS_REVALIDATION} for entry in rejected)
     return Outcome.APPLICABILITY_UNKNOWN if unknown else Outcome.NO_MATCH
+
+
+def _answers(context: QueryContext, item: Judged) -> bool:
+    return context.trigger in _BEGINNINGS or not item.candidate.recall.lanes.keys() <= _STANDING

@@ -34,6 +34,7 @@ class Lane(StrEnum):
     LEXICAL = "lexical"
     PHRASE = "phrase"
     SEMANTIC = "semantic"
+    CONCLUSION = "conclusion"
 
 
 class Profile(StrEnum):

@@ -18,7 +18,9 @@ from apps.memories.projections import IndexedText
 from apps.retention.models import RetentionClass
 from apps.retrieval.analysis import ANALYSIS_VERSION
 from apps.retrieval.models import IndexState, Posting
-from apps.retrieval.postings import tenant_key, text_terms
+from apps.retrieval.models.index import Layer
+from apps.retrieval.names import lengths_of, names_of
+from apps.retrieval.postings import name_terms, tenant_key, text_terms
 from apps.tenants.models import Namespace, Subject, Tenant
 from tests.benchmarks.words import Speaker
 
@@ -166,16 +168,18 @@ def _write(place: Place, texts: list[str], start: int) -> None:
                 "origin": "bench",
             }
         )
+        words = [(Layer.CURRENT, term) for term in text_terms(key, IndexedText(text, None, ()))]
+        names = [(Layer.NAMES, term) for term in name_terms(key, names_of(f"bench.{number}", ()), (), ())]
         postings += [
             {
                 "generation": 1,
                 "namespace_id": place.namespace_id,
-                "layer": 0,
+                "layer": int(layer),
                 "term": term,
                 "memory_id": memory_id,
                 "version": 1,
             }
-            for term in text_terms(key, IndexedText(text, None, ()))
+            for layer, term in (*words, *names)
         ]
     with system_context():
         for model, rows in ((Content, contents), (Memory, memories), (MemoryVersion, versions), (Posting, postings)):
@@ -216,14 +220,15 @@ def _count(place: Place) -> None:
         cursor.execute(
             "INSERT INTO retrieval_termstat (tenant_id, generation, namespace_id, layer, term, documents) "
             "SELECT tenant_id, generation, namespace_id, layer, term, count(*) FROM retrieval_posting "
-            "WHERE tenant_id = %s AND generation = 1 AND namespace_id = %s GROUP BY 1, 2, 3, 4, 5",
-            [place.tenant_id, place.namespace_id],
+            "WHERE tenant_id = %s AND generation = 1 AND namespace_id = %s AND layer < %s GROUP BY 1, 2, 3, 4, 5",
+            [place.tenant_id, place.namespace_id, int(Layer.NAMES)],
         )
     documents = Memory.objects.filter(tenant_id=place.tenant_id, namespace_id=place.namespace_id).count()
     state, _ = IndexState.objects.get_or_create(
         tenant_id=place.tenant_id, namespace_id=place.namespace_id, defaults={"analysis_version": str(ANALYSIS_VERSION)}
     )
-    IndexState.objects.filter(pk=state.pk).update(documents=documents)
+    lengths = lengths_of(names_of("bench.1000", ()), labelled=False)
+    IndexState.objects.filter(pk=state.pk).update(documents=documents, name_lengths=lengths, analysis_version=str(ANALYSIS_VERSION))
 
 
 def _key(tenant_id: UUID) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from apps.retrieval.models import IndexState, Posting, TermStat
+from apps.retrieval.models.index import Layer
 from apps.retrieval.packet import Packet
 from apps.retrieval.pipeline import answer_query
 from apps.retrieval.question import Question
@@ -43,9 +44,9 @@ class Asking:
         """What statistics and document counts must be, counted from the postings."""
         postings, _, _ = self.index()
         statistics: dict[tuple[Any, ...], int] = {}
-        for namespace, layer, term, _memory, _version in postings:
+        for namespace, layer, term, _memory, _version in (posting for posting in postings if posting[1] < Layer.NAMES):
             statistics[(namespace, layer, term)] = statistics.get((namespace, layer, term), 0) + 1
         documents: dict[Any, list[int]] = {}
-        for namespace, layer, _memory, _version in {(p[0], p[1], p[3], p[4]) for p in postings}:
-            documents.setdefault(namespace, [0, 0])[layer] += 1
+        for namespace, era, _memory, _version in {(p[0], p[1] & 1, p[3], p[4]) for p in postings}:
+            documents.setdefault(namespace, [0, 0])[era] += 1
         return statistics, {namespace: (counts[0], counts[1]) for namespace, counts in documents.items()}

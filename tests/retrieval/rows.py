@@ -9,6 +9,7 @@ from uuid import UUID
 from apps.retrieval.analysis import index_terms, query_terms
 from apps.retrieval.context import Budget, Candidate, QueryContext, Recall
 from apps.retrieval.fusion import competition_ranks, term_weight
+from apps.retrieval.names import called
 from apps.retrieval.relevance import KnownTerms
 from apps.retrieval.selection import Selection, select
 from apps.retrieval.vocabulary import BudgetUnit, Lane, Profile
@@ -84,7 +85,7 @@ def recalled(rows: list[Candidate], question: str, profile: Profile = Profile.ID
         if item.key in ranks and item.successor is None
     ]
     companions = [item for item in rows if item.key not in {other.key for other in found}]
-    return found + companions, KnownTerms.of(list(weights.values()))
+    return found + companions, KnownTerms(weights=weights, words=called(question).words)
 
 
 def ask(rows: list[Candidate], question: str = "lamp", **fields: Any) -> Selection:

@@ -15,7 +15,7 @@ from apps.retention.deletion import DeletionRequest, request_deletion
 from apps.retrieval.context import Budget
 from apps.retrieval.models import RetrievalTrace
 from apps.retrieval.traces import get_trace
-from apps.retrieval.vocabulary import BudgetUnit
+from apps.retrieval.vocabulary import BudgetUnit, Reason
 from tests.memories.sayings import at
 
 pytestmark = pytest.mark.django_db
@@ -102,7 +102,8 @@ def test_the_budget_holds_in_both_units(memories, asking):
         for limit in (0, 30, 90, 400):
             packet = asking.packet("berth ferry", budget=Budget(limit=limit, unit=unit))
             assert packet.budget.used <= limit
-            assert packet.truncated_by_budget is (len(packet.items) < 5)
+            assert packet.truncated_by_budget is any(one.reason == Reason.OVER_BUDGET for one in packet.omitted)
+            assert len(packet.items) == 5 or packet.truncated_by_budget
 
 
 @pytest.mark.requirement("ID-24")

@@ -17,14 +17,20 @@ from apps.core.models import TenantOwned
 
 
 class Layer(models.IntegerChoices):
-    """CURRENT holds versions that are or will become current; HISTORY holds the others, for questions about the past."""
+    """CURRENT holds versions that are or will become current; HISTORY holds the others, for questions about the past.
+
+    Words and names of a version lie apart, since a name is looked up whole and has no frequency that matters. The last bit is the
+    era: a version that moves keeps the other one.
+    """
 
     CURRENT = 0, _("current")
     HISTORY = 1, _("history")
+    NAMES = 2, _("names")
+    PAST_NAMES = 3, _("names of history")
 
 
 class Posting(models.Model):
-    """One term of one version. The primary key is the covering index that recall reads; nothing else is stored."""
+    """One term or name of one version. The primary key is the covering index that recall reads; nothing else is stored."""
 
     pk = models.CompositePrimaryKey("tenant_id", "generation", "namespace_id", "layer", "term", "memory_id", "version")
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_constraint=False, db_index=False, related_name="+")
@@ -47,7 +53,7 @@ class Posting(models.Model):
 
 
 class TermStat(models.Model):
-    """In how many versions of a namespace a term occurs."""
+    """In how many versions of a namespace a term occurs; names are not counted."""
 
     pk = models.CompositePrimaryKey("tenant_id", "generation", "namespace_id", "layer", "term")
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_constraint=False, db_index=False, related_name="+")
@@ -75,6 +81,7 @@ class IndexState(TenantOwned):
     analysis_version = models.CharField(_("analysis version"), max_length=16)
     documents = models.BigIntegerField(_("current documents"), default=0)
     history_documents = models.BigIntegerField(_("historical documents"), default=0)
+    name_lengths = models.IntegerField(_("lengths of names, as bits"), default=0, db_default=0)  # of all that are or were here
     revision = models.BigIntegerField(_("projection revision"), default=0)
     rebuilt_at = models.DateTimeField(_("rebuilt"), default=clock.now)
 
