@@ -100,6 +100,9 @@ def _store_request(access: Access, context: QueryContext) -> UUID | None:
         "window": [{"role": turn.role, "content": turn.content} for turn in context.window],
         "attachments": [{"media_type": a.media_type, "content": a.content} for a in context.attachments],
         "environment": dict(context.environment),
+        "topics": list(context.topics),
+        "entities": list(context.entities),
+        "fact_keys": list(context.fact_keys),
     }
     if not any((context.task.strip(), context.question.strip(), context.window, context.attachments, context.environment)):
         return None

@@ -114,7 +114,7 @@ def _target(anchors: Sequence[Anchor], ground: Ground, bound: Sequence[Bound]) -
     if ground in _OWN_TARGET:
         return Target(REQUEST, None)
     every = [*anchors, *(one.anchor for one in bound)]
-    if not every:
-        return None
+    if not every:  # keys and labels beside the words say what it is about
+        return Target(AnchorKind.LABEL.value, None) if ground is Ground.EXPLICIT else None
     best = min(every, key=lambda one: (_PREFERRED.index(one.kind), one.start))
     return Target(best.kind.value, best.text)

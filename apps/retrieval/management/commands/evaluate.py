@@ -14,6 +14,7 @@ from apps.core.text import fold_key
 from apps.memories.importing.locomo import read_locomo
 from apps.memories.importing.turns import LayoutError
 from apps.retrieval.evaluation.runs import Measured, import_dataset, measure
+from apps.retrieval.evaluation.tenants import DATASETS
 from apps.tenants.console_access import command_access
 from apps.tenants.models import Project, Tenant
 from apps.tenants.namespaces import create_project
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 USAGE = 2
-TENANT = "evaluation"
 
 
 class Command(BaseCommand):
@@ -88,6 +88,6 @@ def table(found: list[Measured]) -> str:
 
 def _tenant() -> UUID:
     """A tenant of its own: what is measured never mixes with what is remembered."""
-    provision(json.dumps({"tenants": [{"key": TENANT}]}))
+    provision(json.dumps({"tenants": [{"key": DATASETS}]}))
     with system_context():
-        return Tenant.objects.get(key=TENANT).id
+        return Tenant.objects.get(key=DATASETS).id
