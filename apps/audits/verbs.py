@@ -53,6 +53,8 @@ _ALL = (
     Verb(44, "deletion.resumed", Severity.CRITICAL, _("deletion resumed")),
     Verb(45, "hold.placed", Severity.CRITICAL, _("legal hold placed")),
     Verb(46, "hold.lifted", Severity.CRITICAL, _("legal hold lifted")),
+    Verb(47, "retention.swept", Severity.NOTICE, _("rows past their period ended")),
+    Verb(48, "cancellation.requested", Severity.WARNING, _("cancellation requested")),
     Verb(50, "job.dead", Severity.WARNING, _("job ended as dead letter")),
     Verb(51, "job.retried", Severity.NOTICE, _("dead letter retried")),
     Verb(52, "job.discarded", Severity.WARNING, _("dead letter discarded")),

@@ -6,6 +6,7 @@ and a retry starts about when it should. It also notices a cluster that is there
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import threading
 
 log = structlog.get_logger(__name__)
+_chores: list[Callable[[], int]] = []
 
 LOOK_EVERY = 1.0
 # Idle processes killed from outside can leave a lock behind on which the next ones wait for ever; only their silence shows it.
@@ -54,7 +56,13 @@ def tidy() -> int:
         ):
             few = rows.values_list("pk", flat=True)[:_TIDIED_AT_ONCE]
             removed += rows.model.objects.filter(pk__in=list(few)).delete()[0]
-    return removed + idempotency.forget_expired(now)
+    return removed + idempotency.forget_expired(now) + sum(chore() for chore in _chores)
+
+
+def register_chore(chore: Callable[[], int]) -> None:
+    """Let the worker call something of a higher floor once an hour; it returns how many rows it ended."""
+    if chore not in _chores:
+        _chores.append(chore)
 
 
 def run_worker(stop: threading.Event) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from django.db import IntegrityError, OperationalError, connection
@@ -12,6 +11,7 @@ from django.db import IntegrityError, OperationalError, connection
 from apps.core.errors import NotFound
 from apps.core.prepared import fetch_prepared
 from apps.memories.proposals import proposition_hash
+from apps.retention.periods import add_months
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from apps.retention.models import RetentionClass
 
 ATTEMPTS = 5  # of a writer that lost a race; each one reads and merges again (VH-11)
-_MONTH_DAYS = 30.4375
 
 Done = TypeVar("Done")
 
@@ -119,7 +118,7 @@ def _hold_namespaces(tenant_id: UUID, keys: list[UUID]) -> None:
 
 def review_date(at: datetime, retention: RetentionClass) -> datetime:
     """When a record of this class is looked at again (RT-02)."""
-    return at + timedelta(days=round(retention.review_after_months * _MONTH_DAYS))
+    return add_months(at, retention.review_after_months)
 
 
 def remerged(work: Callable[[], Done]) -> Done:

@@ -34,7 +34,7 @@ from apps.retention.targets import Resolved
 from apps.tenants.models import Tenant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from uuid import UUID
 
     from django.db.models import QuerySet
@@ -289,3 +289,21 @@ def dropped_candidates(target: Target, gone: set[UUID], revoked: Iterable[UUID])
 def lost_events(target: Target) -> set[UUID]:
     """Events that the deletion erases or has erased."""
     return set(covered_events(target).values_list("id", flat=True))
+
+
+def erase_candidates(tenant_id: UUID, rows: Sequence[Candidate]) -> None:
+    """Take everything away that candidates said and were about; their ids stay taken."""
+    texts = {key for row in rows for key in (row.content_id, row.rationale_id, row.aliases_id) if key is not None}
+    Candidate.objects.filter(tenant_id=tenant_id, id__in=[row.id for row in rows]).update(
+        content=None,
+        rationale=None,
+        aliases=None,
+        fact_key="",
+        fingerprint="",
+        session_id="",
+        conditions={},
+        topics=[],
+        entities=[],
+        relations=[],
+    )
+    erase_texts(tenant_id, texts)

@@ -8,8 +8,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
-from apps.evidence.content import erase_texts
-from apps.memories.forgetting import dropped_candidates, erase_versions, lost_events
+from apps.memories.forgetting import dropped_candidates, erase_candidates, erase_versions, lost_events
 from apps.memories.models import Candidate, EvidenceLink, Memory, MemoryVersion, Relation
 from apps.memories.outside import was_sent
 from apps.retention.layers import CHUNK, Cleared, Layer, RemainingCopy, Target
@@ -33,20 +32,7 @@ class Candidates(Layer):
         rows = list(self._rows(target).filter(after).order_by("id").select_for_update(of=("self",), no_key=True)[:CHUNK])
         if not rows:
             return Cleared(0, None)
-        texts = {key for row in rows for key in (row.content_id, row.rationale_id, row.aliases_id) if key is not None}
-        Candidate.objects.filter(tenant_id=target.tenant_id, id__in=[row.id for row in rows]).update(
-            content=None,
-            rationale=None,
-            aliases=None,
-            fact_key=_FORGOTTEN_KEY,
-            fingerprint="",
-            session_id="",
-            conditions={},
-            topics=[],
-            entities=[],
-            relations=[],
-        )
-        erase_texts(target.tenant_id, texts)
+        erase_candidates(target.tenant_id, rows)
         return Cleared(len(rows), str(rows[-1].id))
 
     def verify(self, target: Target) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from apps.core.errors import NotFound
 from apps.core.ids import parse_public_id, public_id
 from apps.jobs.models import ProcessingJob
+from apps.retention.cancellations import requested_for
 from apps.retention.exposures import find_exposures
 from apps.retention.layers import layer_named
 from apps.retention.models import DeletionJob, DeletionStep, Exposure
@@ -63,6 +64,7 @@ class ExposureView:
     trace_id: str
     agent: str
     at: datetime
+    cancellation_requested_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,4 +172,6 @@ def _exposures(job: DeletionJob) -> list[ExposureView]:
     found = {row.trace_id: ExposureView(public_id("trc", row.trace_id), row.agent, row.at) for row in recorded}
     for row in find_exposures(job.tenant_id, job.target_ids):
         found.setdefault(row.trace_id, ExposureView(public_id("trc", row.trace_id), row.agent, row.at))
-    return sorted(found.values(), key=lambda one: (one.at, one.trace_id), reverse=True)[:MOST_EXPOSURES]
+    asked = requested_for(job.tenant_id, found)
+    shown = [replace(one, cancellation_requested_at=asked.get(trace)) for trace, one in found.items()]
+    return sorted(shown, key=lambda one: (one.at, one.trace_id), reverse=True)[:MOST_EXPOSURES]

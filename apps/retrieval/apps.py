@@ -11,13 +11,19 @@ class RetrievalConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.memories.projections import register_projection  # noqa: PLC0415 - models are loaded by now
+        from apps.retention.cancellations import set_trace_finder  # noqa: PLC0415 - models are loaded by now
         from apps.retention.exposures import set_exposure_finder  # noqa: PLC0415 - models are loaded by now
         from apps.retention.layers import register_layer  # noqa: PLC0415 - models are loaded by now
+        from apps.retention.sweeps import register_sweep  # noqa: PLC0415 - models are loaded by now
         from apps.retrieval.exposures import find_exposures  # noqa: PLC0415 - models are loaded by now
+        from apps.retrieval.handed_out import find_handed_out  # noqa: PLC0415 - models are loaded by now
         from apps.retrieval.layers import LexicalIndexLayer, TracesLayer  # noqa: PLC0415 - models are loaded by now
         from apps.retrieval.postings import LexicalProjection  # noqa: PLC0415 - models are loaded by now
+        from apps.retrieval.sweeps import Traces  # noqa: PLC0415 - models are loaded by now
 
         register_projection(LexicalProjection())
         register_layer(LexicalIndexLayer())
         register_layer(TracesLayer())
         set_exposure_finder(find_exposures)
+        set_trace_finder(find_handed_out)
+        register_sweep(Traces())

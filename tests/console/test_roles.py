@@ -22,7 +22,7 @@ REVIEWED = (
 )
 GOVERNED = (
     "audits.AuditEntry evidence.Content retention.DeletionJob retention.DeletionStep retention.DeletionCertificate "
-    "retention.Exposure retention.LegalHold retention.Revocation retrieval.RetrievalTrace retrieval.TraceCandidate retrieval.TraceAdoption "
+    "retention.Cancellation retention.Exposure retention.LegalHold retention.Revocation retrieval.RetrievalTrace retrieval.TraceCandidate retrieval.TraceAdoption "
     "tenants.User tenants.Subject tenants.ProjectMember tenants.Membership tenants.AccessPolicy tenants.Credential tenants.Delegation "
     "tenants.TenantUserPermission tenants.TenantGroupPermission tenants.NamespaceUserPermission tenants.NamespaceGroupPermission "
     "tenants.AccessPolicyUserPermission tenants.AccessPolicyGroupPermission"

@@ -24,7 +24,7 @@ def make_deletion(world, subject, project):
 
 
 probe("POST", "memory-deletions", Probe(body=lambda: new_deletion("subject", "alice"), success=202, statements=26))
-probe("GET", "memory-deletions/<str:job_id>", Probe(make=make_deletion, statements=11))
+probe("GET", "memory-deletions/<str:job_id>", Probe(make=make_deletion, statements=12))
 
 
 def make_certified_deletion(world, subject, project):
@@ -36,9 +36,14 @@ def make_certified_deletion(world, subject, project):
     return job_id
 
 
-probe("GET", "memory-deletions/<str:job_id>/certificate", Probe(make=make_certified_deletion, statements=6))
+probe("GET", "memory-deletions/<str:job_id>/certificate", Probe(make=make_certified_deletion, statements=7))
 probe(
     "POST",
     "memory-deletions/<str:job_id>/resume",
-    Probe(make=make_deletion, body=dict, success=202, statements=12),
+    Probe(make=make_deletion, body=dict, success=202, statements=7),
+)
+probe(
+    "POST",
+    "memory-cancellations",
+    Probe(body={"session_id": "s-1"}, success=202, statements=9),
 )

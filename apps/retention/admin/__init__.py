@@ -7,7 +7,16 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.core.ids import public_id
 from apps.retention.layers import ORDER
-from apps.retention.models import DeletionCertificate, DeletionJob, DeletionStep, Exposure, LegalHold, RetentionClass, Revocation
+from apps.retention.models import (
+    Cancellation,
+    DeletionCertificate,
+    DeletionJob,
+    DeletionStep,
+    Exposure,
+    LegalHold,
+    RetentionClass,
+    Revocation,
+)
 from apps.tenants.console.base import Area, GovernedAdmin
 from apps.tenants.console.cards import Card, any_at_all, register_card
 from apps.tenants.console.details import Related, Section, by
@@ -133,6 +142,17 @@ class DeletionCertificateAdmin(GovernedAdmin):
     list_display = ("job", "issued_at", "key_id")
     linked_by = {"job": _("deletion")}
     ordering = ("-id",)
+
+
+@admin.register(Cancellation, site=console)
+class CancellationAdmin(GovernedAdmin):
+    roles = RETENTION_ROLES
+    area = Area.RECORDS
+    about = _("Hosts that were asked to use no further what they had been given. It recalls nothing, so it is recorded.")
+    when_empty = _("Nobody has asked a host to stop.")
+    references = {"requested_by": "tenants.User"}
+    list_display = ("session_id", "subject", "requested_by", "requested_at")
+    ordering = ("-requested_at", "-id")
 
 
 @admin.register(Exposure, site=console)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from apps.core.api.openapi import contract
 from apps.core.api.responses import respond
 from apps.core.api.schema import Query
-from apps.retention.api.bodies import DeletionIn, ResumptionIn
+from apps.retention.api.bodies import CancellationIn, DeletionIn, ResumptionIn
+from apps.retention.cancellations import CancellationView, request_cancellation
 from apps.retention.certificates import CertificateView, read_certificate
 from apps.retention.deletion import AcceptedDeletion, DeletionRequest, request_deletion
 from apps.retention.reads import DeletionView, read_deletion
@@ -55,7 +56,7 @@ class Certificate(GovernedView):
 class Resumption(GovernedView):
     operation = {"POST": "deletions:resume"}
 
-    @contract(request=ResumptionIn, answers={202: AcceptedDeletion}, summary="Go on with a deletion that was blocked or has failed")
+    @contract(request=ResumptionIn, answers={202: AcceptedDeletion}, summary="Go on with a deletion that was blocked or failed")
     def post(self, request: AgentRequest, job_id: str) -> HttpResponse:
         body = ResumptionIn.parse(request)
         return self.once(request, body, lambda: respond(resume_deletion(request.access, job_id), status=202))
@@ -68,3 +69,20 @@ class DeletionDetail(GovernedView):
     def get(self, request: AgentRequest, job_id: str) -> HttpResponse:
         Query.parse(request)
         return respond(read_deletion(request.access, job_id))
+
+
+class Cancellations(GovernedView):
+    operation = {"POST": "memory:read"}
+
+    @contract(
+        request=CancellationIn,
+        answers={202: CancellationView},
+        summary="Ask that what a trace or a session was given is used no further",
+    )
+    def post(self, request: AgentRequest) -> HttpResponse:
+        body = CancellationIn.parse(request)
+        return self.once(
+            request,
+            body,
+            lambda: respond(request_cancellation(request.access, session_id=body.session_id, trace_id=body.trace_id), status=202),
+        )

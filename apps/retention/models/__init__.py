@@ -1,5 +1,6 @@
 """Nouns of floor 4."""
 
+from apps.retention.models.cancellations import Cancellation
 from apps.retention.models.certificates import DeletionCertificate
 from apps.retention.models.classes import RetentionClass
 from apps.retention.models.deletions import DeletionJob, DeletionStep
@@ -8,6 +9,7 @@ from apps.retention.models.holds import LegalHold
 from apps.retention.models.revocations import Revocation, TargetKind
 
 __all__ = [
+    "Cancellation",
     "DeletionCertificate",
     "DeletionJob",
     "DeletionStep",
