@@ -149,6 +149,11 @@ def index_keys(names: Iterable[Name]) -> set[str]:
     return found
 
 
+def name_key(name: Name) -> str:
+    """What a memory of this name is found under when the name is typed as it stands."""
+    return _key(_EXACT, _spelled(name))
+
+
 def label_key(kind: str, label: str) -> str:
     """What memories with a label are found under."""
     return _key(_LABEL, f"{kind} {label}")

@@ -69,7 +69,7 @@ def answer_query(access: Access, question: Question) -> Packet:
         labels = labels_of(access.tenant_id, question, exist=labelled)
         context = _context(access, question, project, labels, asked_at, revision)
         start = clock.monotonic()
-        triaged = decide(access, context)
+        triaged = decide(context, key, labels)
         watch = clock.monotonic()
         triage_ms = round(1000 * (watch - start), 2)
         if triaged.decision is not Decision.RETRIEVE:

@@ -6,16 +6,16 @@ round trip.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from apps.core.prepared import fetch_prepared
 from apps.retrieval.analysis import query_terms, term_hashes
 from apps.retrieval.fusion import competition_ranks
 from apps.retrieval.lexical import Statistics, best_hits, statistics
 from apps.retrieval.models.index import Layer
-from apps.retrieval.names import Called, called, label_key, question_keys, slips
+from apps.retrieval.names import LONGEST, Called, called, label_key, name_key, question_keys, slips
 from apps.retrieval.relevance import KnownTerms
 from apps.retrieval.vocabulary import Lane, Mode, Trigger
 
@@ -149,7 +149,7 @@ def _by_words(context: QueryContext, key: bytes, limit: int) -> Recalled:
     names = called(context.text)
     if not terms and not names.runs and not context.topics and not context.entities:
         return Recalled()
-    eras = [int(Layer.CURRENT)] if context.mode is Mode.CURRENT and context.as_of >= context.asked_at else [0, 1]
+    eras = _eras(context)
     suspects = slips(names)
     hashes = term_hashes(key, dict.fromkeys((*terms, *suspects.values())))
     figures = statistics(context, eras, hashes.values())
@@ -175,18 +175,7 @@ def _named(context: QueryContext, key: bytes, eras: list[int], figures: Statisti
     wanted |= {label_key("topic", label) for label in context.topics} | {label_key("entity", label) for label in context.entities}
     if not wanted:
         return []
-    hashes = sorted(set(term_hashes(key, wanted).values()))
-    layers = [int(Layer.NAMES | era) for era in eras]
-    rows = fetch_prepared(
-        _NAMED,
-        {
-            "tenant": context.tenant_id,
-            "namespaces": list(context.namespaces),
-            "layers": layers,
-            "names": hashes,
-            "beyond": NAMED_CAP + 1,
-        },
-    )
+    rows = _holding_names(context, eras, term_hashes(key, wanted).values())
     holders: dict[int, list[tuple[UUID, int]]] = defaultdict(list)
     for name, memory_id, version in rows:
         holders[name].append((memory_id, int(version)))
@@ -195,6 +184,38 @@ def _named(context: QueryContext, key: bytes, eras: list[int], figures: Statisti
         if len(versions) <= NAMED_CAP:
             reached.update(dict.fromkeys(versions))
     return [Found(memory_id, version, {Lane.NAMED: 1}) for memory_id, version in list(reached)[:MOST_NAMED]]
+
+
+def names_reached(context: QueryContext, key: bytes) -> list[str]:
+    """Stretches of the question that are the whole name of a memory in scope, as they are written there; no memory is read."""
+    eras = _eras(context)
+    lengths = statistics(context, eras, ()).name_lengths
+    words = called(context.text)
+    known = [length for length in range(1, LONGEST + 1) if lengths >> length & 1]
+    spelled = {name_key(window): window for length in known for window in words.windows(length)}
+    if not spelled:
+        return []
+    hashes = term_hashes(key, spelled)
+    holders = Counter(name for name, _, _ in _holding_names(context, eras, hashes.values()))
+    return [" ".join(token.raw for token in spelled[text]) for text, name in hashes.items() if 0 < holders[name] <= NAMED_CAP]
+
+
+def _eras(context: QueryContext) -> list[int]:
+    return [int(Layer.CURRENT)] if context.mode is Mode.CURRENT and context.as_of >= context.asked_at else [0, 1]
+
+
+def _holding_names(context: QueryContext, eras: list[int], names: Iterable[int]) -> list[tuple[Any, ...]]:
+    """Name, memory and version, at most one more than counts for each name."""
+    return fetch_prepared(
+        _NAMED,
+        {
+            "tenant": context.tenant_id,
+            "namespaces": list(context.namespaces),
+            "layers": [int(Layer.NAMES | era) for era in eras],
+            "names": sorted(set(names)),
+            "beyond": NAMED_CAP + 1,
+        },
+    )
 
 
 _NAMED = """

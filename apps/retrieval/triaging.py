@@ -9,17 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from apps.core.prepared import fetch_prepared
+from apps.retrieval.names import called, labels_in
+from apps.retrieval.recall import names_reached
 from apps.retrieval.triage.decision import Request, Verdict, triage
-from apps.retrieval.triage.naming import spellings
 from apps.retrieval.triage.vocabulary import Asked, Decision, Divergence, Ground
 from apps.retrieval.vocabulary import Trigger, WarningCode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from apps.retrieval.context import QueryContext
-    from apps.tenants.access import Access
+    from apps.retrieval.hints import Labels
 
 _DIVERGENCES = {Decision.ASK: Divergence.ASK_SUPPRESSED, Decision.SKIP: Divergence.SKIP_SUPPRESSED}
 UNBOUND = "Something is pointed at, and nothing says what it is."
@@ -44,8 +42,11 @@ class Triaged:
         return (WarningCode.UNBOUND_REFERENCE, NOTHING_NAMED) if self.verdict.ground is Ground.NO_ANCHOR else None
 
 
-def decide(access: Access, context: QueryContext) -> Triaged:
-    """Run triage on a query; reads at most the names of the caller's scope, and only where one could change the decision."""
+def decide(context: QueryContext, key: bytes, labels: Labels) -> Triaged:
+    """Run triage on a query. Labels and the index of names are asked only where a name could change the decision.
+
+    ``key`` is that of the tenant's index.
+    """
     request = Request(
         question=context.question,
         task=context.task,
@@ -56,7 +57,7 @@ def decide(access: Access, context: QueryContext) -> Triaged:
     )
     verdict = triage(request)
     if verdict.names_matter:
-        names = _known_names(access, context, f"{context.question}\n{context.task}")
+        names = _known_names(context, key, labels)
         if names:
             verdict = triage(replace(request, names=names))
     if context.decision == Asked.AUTO:
@@ -117,28 +118,8 @@ def codes(triaged: Triaged) -> dict[str, Any]:
     }
 
 
-def _known_names(access: Access, context: QueryContext, text: str) -> Sequence[str]:
-    """Labels of the tenant and fact keys of the allowed scope that the words spell, as they spell them."""
-    spelled = spellings(text)
-    if not spelled:
-        return ()
-    rows = fetch_prepared(
-        _NAMES,
-        {
-            "tenant": access.tenant_id,
-            "spelled": list(spelled),
-            "namespaces": list(context.namespaces),
-            "policies": list(access.policies),
-        },
-    )
-    return [spelled[name] for (name,) in rows if name in spelled]
-
-
-_NAMES = """
-SELECT name FROM memories_label l CROSS JOIN LATERAL unnest(array_append(l.aliases, l.key)) AS name
-WHERE l.tenant_id = %(tenant)s AND name = ANY(%(spelled)s::text[])
-UNION
-SELECT fact_key FROM memories_memory
-WHERE tenant_id = %(tenant)s AND namespace_id = ANY(%(namespaces)s::uuid[]) AND fact_key = ANY(%(spelled)s::text[])
-    AND state = 'active' AND (access_policy_id IS NULL OR access_policy_id = ANY(%(policies)s::uuid[]))
-"""
+def _known_names(context: QueryContext, key: bytes, labels: Labels) -> list[str]:
+    """Labels and names of memories in the allowed scope that the words spell. No memory is read, only the index of names."""
+    words = called(context.text)
+    spelled = [label for spellings in labels.spellings.values() for label in labels_in(words, spellings)]
+    return [*spelled, *names_reached(context, key)]

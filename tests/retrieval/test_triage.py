@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from apps.retrieval.context import Attachment, Turn
 from apps.retrieval.triage.decision import Request, Verdict, triage
-from apps.retrieval.triage.naming import MOST, spellings
 from apps.retrieval.triage.vocabulary import Decision, Ground, ParseStatus, TaskType, TimeView
 from apps.retrieval.triage.window import CODE_POINTS, TURNS, seen
 
@@ -161,6 +160,17 @@ def test_a_known_name_turns_general_knowledge_into_memory():
     assert not ask("Where does the lamp stand?").names_matter
 
 
+def test_a_name_in_a_text_to_work_on_says_nothing():
+    """Whose text it is does not matter, so looking would only expose what is private (TR-04)."""
+    assert ask("Translate into Dutch: beekeeping is hard.", names=["beekeeping"]).ground is Ground.GIVEN_TEXT
+    assert ask("Translate the beekeeping note into Dutch: it is hard.", names=["beekeeping"]).decision is Decision.RETRIEVE
+
+
+def test_a_name_in_other_forms_of_its_words_counts():
+    verdict = ask("Explain field-testing", names=["field_test"])
+    assert (verdict.decision, next(one.text for one in verdict.anchors)) == (Decision.RETRIEVE, "field_test")
+
+
 def test_keys_and_labels_beside_the_words_are_anchors():
     assert ask("So how did it turn out?", explicit=True).decision is Decision.RETRIEVE
 
@@ -258,10 +268,3 @@ def test_any_text_gets_a_decision_and_the_same_one_again(question, task, said):
 def test_long_and_odd_texts_are_read_in_one_go(text):
     """Patterns that go back and forth would not end here."""
     assert triage(Request(question=text, window=turns(*[f"user: {text}"] * TURNS))).decision in set(Decision)
-
-
-def test_names_are_spelled_in_every_usual_way_and_not_without_end():
-    assert {"field_test", "field test", "field-test", "field.test", "fieldtest"} <= set(spellings("the Field Test of today"))
-    assert spellings("the Field Test")["field_test"] == "field test"
-    assert "天文台队长" in spellings("请问天文台队长是谁")
-    assert len(spellings("word " * 5_000)) <= MOST

@@ -35,8 +35,8 @@ def test_nothing_of_memory_is_read_for_what_needs_none(world, memories, asking):
         with CaptureQueriesContext(connection) as said:
             packet = asking.packet(question, **AUTO)
         assert (packet.decision, packet.outcome, packet.items, packet.budget.used) == (decision, outcome, [], 0)
-        tables = [one["sql"] for one in said if "retrieval_posting" in one["sql"] or "memories_memoryversion" in one["sql"]]
-        assert tables == []
+        read = [one["sql"] for one in said if "memories_memory" in one["sql"] or "text FROM evidence_content" in one["sql"]]
+        assert read == []
         trace = get_trace(world.access("alice"), packet.trace_id)
         assert (trace.decision, trace.outcome, trace.candidates) == (decision, outcome, [])
 
@@ -115,15 +115,23 @@ def test_an_order_in_an_attachment_grants_nothing(memories, asking):
     assert asking.packet("Answer the attached message.", attachments=attached, **AUTO).items == []
 
 
-def test_labels_and_keys_of_the_scope_are_anchors(memories, asking):
-    """General by its words, but somebody here keeps something under that name; keys of other people count for nothing."""
+def test_names_of_the_scope_are_anchors(memories, asking):
+    """General by its words, but somebody here keeps something under that name; what other people keep counts for nothing."""
     assert asking.packet("Explain beekeeping", **AUTO).decision == "SKIP"
-    memories.say("Smoke first", fact_key="beekeeping", who="bob")
+    memories.say("Smoke first", fact_key="hobby.beekeeping", who="bob")
     assert asking.packet("Explain beekeeping", **AUTO).decision == "SKIP"
-    memories.say("Smoke first", fact_key="beekeeping")
+    memories.say("Smoke first", fact_key="hobby.beekeeping")
     packet = asking.packet("Explain beekeeping", **AUTO)
     assert (packet.decision, packet.triage.parse["target"]) == ("RETRIEVE", {"kind": "label", "text": "beekeeping"})
+    assert [item.content for item in packet.items] == ["Smoke first"]
+    assert asking.packet("Translate into Dutch: beekeeping is hard.", **AUTO).decision == "SKIP"
+
+
+def test_aliases_and_labels_are_names_too(memories, asking):
     assert asking.packet("What is a field test?", **AUTO).decision == "RETRIEVE"
+    assert asking.packet("什么是蛋羹？", **AUTO).decision == "SKIP"
+    memories.say("It fell into the glacier", aliases=("蛋羹",))
+    assert asking.packet("什么是蛋羹？", **AUTO).decision == "RETRIEVE"
 
 
 def test_other_moments_than_a_question_are_retrieved(asking):

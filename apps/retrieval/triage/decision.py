@@ -81,7 +81,7 @@ class _Triage:
         self.request = request
         self.instruction = split(text)
         self.reading = read(text, request.names)
-        self.order = read(self.instruction.order, request.names) if self.instruction.given else self.reading
+        self.order = read(self.instruction.order, request.names, part=True) if self.instruction.given else self.reading
         self.window = Window(request.window)
         self.handed_over = self._handed_over(text)
         self.beside = self._beside(text)
@@ -115,10 +115,10 @@ class _Triage:
     def _beside(self, text: str) -> Reading:
         """The task, where it says more than the question does."""
         task = plain(self.request.task)
-        return read(task, self.request.names) if self.request.question.strip() and task != text else _NOTHING
+        return read(task, self.request.names, part=True) if self.request.question.strip() and task != text else _NOTHING
 
     def _with_attachment(self) -> Verdict:
-        material = read(self.handed_over, self.request.names)
+        material = read(self.handed_over, self.request.names, part=True)
         own = belongs_to_somebody(self.reading)
         shared = belongs_to_somebody(material) or bool(material.references) or material.says(english.LONG_AGO, chinese.LONG_AGO)
         if not self.reading.has_words and not shared:

@@ -82,13 +82,19 @@ def plain(text: str) -> str:
     return cut.replace("\u2019", "'").replace(_TAKEN, " ").strip()
 
 
-def read(text: str, names: Iterable[str] = ()) -> Reading:
-    """Anchors and references of a text that went through `plain`; ``names`` are labels and keys known to occur in it."""
+def read(text: str, names: Iterable[str] = (), *, part: bool = False) -> Reading:
+    """Anchors and references of a text that went through `plain`; ``names`` are labels and keys known to occur in it.
+
+    ``part``: of the text that they occur in; one that is not found as it is spelled stands somewhere else.
+    """
     latin, han = bool(LATIN_WORD.search(text)), bool(HAN_RUN.search(text))
     anchors: list[Anchor] = []
     rest = text
-    for pattern in _named(names):
+    for name, pattern in _named(names):
+        found = len(anchors)
         rest = pattern.sub(partial(_keep, anchors, AnchorKind.LABEL, text), rest)
+        if len(anchors) == found and not part:  # spelled in another form of its words
+            anchors.append(Anchor(AnchorKind.LABEL, name, 0, 0))
     rest = _QUOTED.sub(partial(_keep, anchors, AnchorKind.QUOTE, text), rest)
     if latin:
         rest = english.EXPLETIVE.sub(_blank, rest)
@@ -124,10 +130,10 @@ def _own(text: str, anchors: Sequence[Anchor]) -> Iterator[Anchor]:
                 yield Anchor(AnchorKind.OWN, match.group(), *match.span())
 
 
-def _named(names: Iterable[str]) -> Iterator[re.Pattern[str]]:
+def _named(names: Iterable[str]) -> Iterator[tuple[str, re.Pattern[str]]]:
     for name in names:
         edge = r"(?<![^\W_])" if name[:1].isascii() else ""
-        yield re.compile(f"{edge}{re.escape(name)}(?![a-z0-9])" if edge else re.escape(name), re.IGNORECASE)
+        yield name, re.compile(f"{edge}{re.escape(name)}(?![a-z0-9])" if edge else re.escape(name), re.IGNORECASE)
 
 
 def _blank(match: re.Match[str]) -> str:
