@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.console.conftest import Busy
 from tests.tenants.world import World
 
 # Pictures of pages for people to look at; never compared, never committed.
 SHOTS = Path(__file__).resolve().parent.parent.parent / "var" / "test" / "screenshots"
+PATIENCE_MS = 15_000  # machines that run tests are busy
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -25,6 +26,7 @@ def browser() -> Iterator[Browser]:
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
         pytest.skip("there is no Chromium on this machine")
+    expect.set_options(timeout=PATIENCE_MS)
     # The driver keeps an event loop in this thread, which Django takes for asynchronous code.
     before, os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE"), "1"
     try:
@@ -76,7 +78,7 @@ def visitor(browser: Browser, live_server: Any) -> Callable[..., Any]:
     @contextmanager
     def come(name: str, **settings: Any) -> Iterator[Visitor]:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "locale": "en-US", **settings})
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE_MS)
         try:
             yield Visitor(context, live_server.url, name)
         finally:

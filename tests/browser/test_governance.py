@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from apps.jobs.models import ProcessingJob
 from tests.browser.test_console import LOOKS, check
@@ -40,7 +41,8 @@ def test_the_work_of_a_day(busy, visitor, look):
         page = owner.open("/admin/memories/candidate/")
         check(owner, "queue")
         page.locator("#result_list tbody th a").first.click()
-        assert page.locator(".chain tr.refused").count() == 1 and page.locator(".chain tr.not_reached").count() == 2
+        expect(page.locator(".chain tr.refused")).to_have_count(1)
+        expect(page.locator(".chain tr.not_reached")).to_have_count(2)
         check(owner, "candidate")
         owner.open(f"/admin/memories/memory/{made['refunds']}/change/")
         assert page.locator("svg.lineage .origin").count() == 3 and page.locator("svg.timeline .current").count() >= 1
@@ -49,6 +51,7 @@ def test_the_work_of_a_day(busy, visitor, look):
         for name, removed, added in (("english", "Monday", "Tuesday"), ("chinese", "简体中文", "英文")):
             owner.open(f"/admin/memories/memory/{made[name]}/words/")
             page.locator("main form button[type=submit]").click()
+            page.locator(".said").wait_for()
             assert any(removed in text for text in page.locator(".said .text del").all_text_contents())
             assert any(added in text for text in page.locator(".said .text ins").all_text_contents())
             check(owner, f"words-{name}")
@@ -64,18 +67,20 @@ def settle(owner):
     page = owner.page
     page.locator('[data-card="dead_letters"] a').click()
     page.locator("#result_list tbody th a").first.click()
+    page.locator(".notice.wrong").wait_for()
     check(owner, "dead-letter")
     page.locator('.acts a[href$="/discard/"]').click()
     page.locator("#id_confirmation").fill("something else")
     page.locator("main button[type=submit]").click()
-    assert page.locator("ul.errorlist").count() == 1
+    expect(page.locator("ul.errorlist")).to_have_count(1)
     check(owner, "discard")
-    page.go_back()
-    page.go_back()
+    page.locator("main .choices a").click()
     page.locator('.acts a[href$="/retry/"]').click()
+    page.locator("#id_reason").wait_for()
     check(owner, "retry")
     page.locator("main button[type=submit]").click()
-    assert page.locator("ul.messagelist li").count() == 1 and page.locator(".acts").count() == 0
+    expect(page.locator("ul.messagelist li")).to_have_count(1)
+    assert page.locator(".acts").count() == 0
     check(owner, "retried")
 
 
@@ -86,8 +91,8 @@ def test_the_queue_is_walked_without_a_script(busy, visitor):
         page = reviewer.open("/admin/memories/candidate/")
         page.locator("details.filter summary", has_text="Stopped by").click()
         page.locator("details.filter[open] a", has_text="Forbidden information").click()
-        assert page.locator("#result_list tbody tr").count() == 1
+        expect(page.locator("#result_list tbody tr")).to_have_count(1)
         page.locator("#result_list tbody th a").first.click()
         assert "Holds what may not be stored" in page.locator(".chain tr.refused").inner_text()
         page.locator(".crumbs a", has_text="Candidates").click()
-        assert "check=storable" in page.url
+        page.wait_for_url("**/candidate/?check=storable")
