@@ -12,6 +12,8 @@ import orjson
 
 from apps.audits.models import AuditEntry
 from apps.audits.verbs import VERBS
+from apps.core import clock
+from apps.core.ids import new_id
 from apps.core.prepared import prepared_cursor
 
 if TYPE_CHECKING:
@@ -55,24 +57,26 @@ def record_all(
     access: Access, entries: Iterable[Entry], *, namespace_id: UUID | None = None, revision: int | None = None
 ) -> None:
     """Append the entries of several effects in one statement, in their order. Call inside the tenant context of the effects."""
-    rows = [
-        _entry(
-            access,
-            one.verb,
-            one.object_type,
-            one.object_id,
-            namespace_id=namespace_id,
-            result=AuditEntry.Result.OK,
-            codes=one.codes,
-            counts=one.counts,
-            revision=revision,
-        )
-        for one in entries
-    ]
+    shared = {
+        "tenant_id": access.tenant_id,
+        "at": clock.now(),
+        "actor_kind": access.actor_kind,
+        "actor_id": access.actor_id,
+        "actor": access.actor,
+        "credential_id": access.credential_id,
+        "namespace_id": namespace_id,
+        "result": AuditEntry.Result.OK,
+        "request_id": access.request_id,
+        "revision": revision,
+    }
+    rows = []
+    for one in entries:
+        codes, counts = _checked(one.verb, one.object_id, one.codes, one.counts)
+        named = {"verb": one.verb, "object_type": one.object_type, "object_id": one.object_id}
+        rows.append({"id": new_id(), **shared, **named, "codes": codes, "counts": counts})
     if rows:
-        data = [{name: getattr(row, name) for name in (*_COLUMNS, "counts")} for row in rows]
         with prepared_cursor() as cursor:
-            cursor.execute(_APPEND_ALL, [orjson.dumps(data).decode()])
+            cursor.execute(_APPEND_ALL, [orjson.dumps(rows).decode()])
 
 
 def record(
@@ -92,44 +96,8 @@ def record(
     Call inside the tenant context of the effect. Raises KeyError for an unknown verb, and ValueError for anything that could be
     text: codes are single words of up to 64 characters, counts are whole numbers.
     """
-    entry = _entry(
-        access,
-        verb,
-        object_type,
-        object_id,
-        namespace_id=namespace_id,
-        result=result,
-        codes=codes,
-        counts=counts or {},
-        revision=revision,
-    )
-    with prepared_cursor() as cursor:
-        cursor.execute(_APPEND, [*(getattr(entry, name) for name in _COLUMNS), json.dumps(entry.counts)])
-    return entry
-
-
-def _entry(
-    access: Access,
-    verb: str,
-    object_type: str,
-    object_id: str,
-    *,
-    namespace_id: UUID | None,
-    result: str,
-    codes: Iterable[str],
-    counts: Mapping[str, int],
-    revision: int | None,
-) -> AuditEntry:
-    VERBS[verb]
-    words = [str(code) for code in codes]
-    numbers = dict(counts)
-    if len(object_id) > _LONGEST_ID or not all(map(_CODE.fullmatch, [*words, *numbers])):
-        msg = f"an entry of {verb} may only hold ids, codes and counts"
-        raise ValueError(msg)
-    if not all(type(number) is int for number in numbers.values()):
-        msg = f"the counts of {verb} are whole numbers"
-        raise ValueError(msg)
-    return AuditEntry(
+    words, numbers = _checked(verb, object_id, codes, counts or {})
+    entry = AuditEntry(
         tenant_id=access.tenant_id,
         actor_kind=access.actor_kind,
         actor_id=access.actor_id,
@@ -145,3 +113,20 @@ def _entry(
         request_id=access.request_id,
         revision=revision,
     )
+    with prepared_cursor() as cursor:
+        cursor.execute(_APPEND, [*(getattr(entry, name) for name in _COLUMNS), json.dumps(numbers)])
+    return entry
+
+
+def _checked(verb: str, object_id: str, codes: Iterable[str], counts: Mapping[str, int]) -> tuple[list[str], dict[str, int]]:
+    """Codes and counts, once it is sure that they are nothing else."""
+    VERBS[verb]
+    words = [str(code) for code in codes]
+    numbers = dict(counts)
+    if len(object_id) > _LONGEST_ID or not all(map(_CODE.fullmatch, [*words, *numbers])):
+        msg = f"an entry of {verb} may only hold ids, codes and counts"
+        raise ValueError(msg)
+    if not all(type(number) is int for number in numbers.values()):
+        msg = f"the counts of {verb} are whole numbers"
+        raise ValueError(msg)
+    return words, numbers

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import orjson
+
 from apps.core import clock
 from apps.core.ids import new_id
+from apps.core.prepared import fetch_prepared
 from apps.evidence.models import Derivation, Evidence, SourceEvent
 from apps.evidence.sources import fidelity_of
 
@@ -14,6 +17,14 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from apps.tenants.access import Access
+
+_COLUMNS = ("id", "tenant_id", "namespace_id", "kind", "event_id", "fidelity", "availability", "created_at")
+_DERIVED = "SELECT DISTINCT child_id FROM evidence_derivation WHERE tenant_id = %s AND child_id = ANY(%s)"
+_INSERT = f"""
+    INSERT INTO evidence_evidence ({", ".join(_COLUMNS)})
+    SELECT {", ".join(_COLUMNS)} FROM json_populate_recordset(NULL::evidence_evidence, %s::json) ORDER BY event_id
+    ON CONFLICT (event_id) DO NOTHING RETURNING event_id
+"""  # noqa: S608 - names of columns above, the values are one parameter
 
 
 def roots(tenant_id: UUID, events: Iterable[UUID]) -> dict[UUID, frozenset[UUID]]:
@@ -52,33 +63,28 @@ def rebuild_refused(tenant_id: UUID, events: Iterable[UUID], fact_digest: int) -
 
 def ensure_evidence(access: Access, events: Sequence[SourceEvent]) -> dict[UUID, Evidence]:
     """One piece of evidence per event, made on first use, by primary key of the event. Ids are never reassigned (LN-08)."""
-    keys = [event.id for event in events]
-    found = _evidence_of(access.tenant_id, keys)
+    found = _evidence_of(access.tenant_id, [event.id for event in events])
     missing = [event for event in {event.id: event for event in events}.values() if event.id not in found]
     if not missing:
         return found
-    derived = set(
-        Derivation.objects.filter(tenant_id=access.tenant_id, child_id__in=[event.id for event in missing]).values_list(
-            "child_id", flat=True
-        )
-    )
+    derived = {row[0] for row in fetch_prepared(_DERIVED, [access.tenant_id, [event.id for event in missing]])}
     at = clock.now()
-    Evidence.objects.bulk_create(
-        [
-            Evidence(
-                id=new_id(),
-                tenant_id=access.tenant_id,
-                namespace_id=event.namespace_id,
-                kind=Evidence.Kind.EVENT,
-                event_id=event.id,
-                fidelity=fidelity_of(event.source_type, derived=event.id in derived),
-                created_at=at,
-            )
-            for event in sorted(missing, key=lambda one: one.id)
-        ],
-        ignore_conflicts=True,  # another writer may need the same one at the same moment
-    )
-    return _evidence_of(access.tenant_id, keys)
+    rows = {
+        event.id: Evidence(
+            id=new_id(),
+            tenant_id=access.tenant_id,
+            namespace_id=event.namespace_id,
+            kind=Evidence.Kind.EVENT,
+            event_id=event.id,
+            fidelity=fidelity_of(event.source_type, derived=event.id in derived),
+            created_at=at,
+        )
+        for event in sorted(missing, key=lambda one: one.id)
+    }
+    data = [{name: getattr(row, name) for name in _COLUMNS} for row in rows.values()]
+    made = {key: rows[key] for (key,) in fetch_prepared(_INSERT, [orjson.dumps(data).decode()])}
+    others = [key for key in rows if key not in made]  # another writer needed the same one at the same moment
+    return found | made | (_evidence_of(access.tenant_id, others) if others else {})
 
 
 def _evidence_of(tenant_id: UUID, events: Sequence[UUID]) -> dict[UUID, Evidence]:

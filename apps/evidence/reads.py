@@ -161,13 +161,21 @@ def parents_by_event_id(access: Access, event_ids: Collection[str]) -> dict[str,
 
 def material(access: Access, event: UUID) -> Material | None:
     """What an extractor reads of an event, by primary key; None when it was erased, is covered by a deletion or out of reach."""
-    row = readable_events(access).filter(pk=event).first()
-    if row is None:
-        return None
-    texts = read_texts(access.tenant_id, [row.content_id, row.metadata_id])
-    text = None if row.content_id is None else texts.get(row.content_id)
-    metadata = {} if row.metadata_id is None else json.loads(texts.get(row.metadata_id, "{}"))
-    return Material(row, text, metadata)
+    return materials(access, [event]).get(event)
+
+
+def materials(access: Access, events: Collection[UUID]) -> dict[UUID, Material]:
+    """What an extractor reads of events, by primary key; those that were erased, are covered or out of reach are missing."""
+    rows = list(readable_events(access).filter(pk__in=events).select_related("retention_class"))
+    texts = read_texts(access.tenant_id, (key for row in rows for key in (row.content_id, row.metadata_id)))
+    return {
+        row.id: Material(
+            row,
+            None if row.content_id is None else texts.get(row.content_id),
+            {} if row.metadata_id is None else json.loads(texts.get(row.metadata_id, "{}")),
+        )
+        for row in rows
+    }
 
 
 def read_event(access: Access, event_id: str, *, include_content: bool = False) -> EventDetail:

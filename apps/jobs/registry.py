@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from apps.jobs.runs import GiveUp, JobRun, Later, LeaseLost, TryAgain
+from apps.jobs.runs import GiveUp, JobRun, Later, LeaseLost, TryAgain, complete_all, require_leases
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -21,14 +21,17 @@ __all__ = [
     "Message",
     "TryAgain",
     "before_work",
+    "complete_all",
     "consumers_of",
     "handlers",
     "job_handler",
     "on_topic",
     "prepare_to_work",
+    "require_leases",
 ]
 
 HandlerFunction = Callable[[JobRun], Later | None]
+GroupFunction = Callable[[Sequence[JobRun]], bool]
 
 DEFAULT_LEASE = timedelta(seconds=60)
 DEFAULT_ATTEMPTS = 8
@@ -44,6 +47,7 @@ class Handler:
     max_attempts: int
     operations: frozenset[str] | None
     wait_for_disk: bool
+    together: GroupFunction | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ def job_handler(
     max_attempts: int = DEFAULT_ATTEMPTS,
     operations: frozenset[str] | None = None,
     wait_for_disk: bool = True,
+    together: GroupFunction | None = None,
 ) -> Callable[[HandlerFunction], HandlerFunction]:
     """Register the handler of a kind; ValueError for a second one.
 
@@ -78,13 +83,15 @@ def job_handler(
     ``wait_for_disk=False``: its commits return before they are on disk, which is most of the time of a small job. A crash of the
     database may undo the last second of them, effect and "done" alike, and the jobs run again: only for work that ends in
     ``run.complete()`` and can be done again from what is stored.
+    ``together``: does several first attempts under one identity in one commit that ends in :func:`complete_all`. Where it returns
+    False or raises, nothing of it may have been committed, and each job is done alone: a bad one harms no other.
     """
 
     def register(function: HandlerFunction) -> HandlerFunction:
         if kind in _handlers and _handlers[kind].run is not function:
             msg = f"jobs of kind {kind} have a handler already"
             raise ValueError(msg)
-        _handlers[kind] = Handler(kind, function, lease, max_attempts, operations, wait_for_disk)
+        _handlers[kind] = Handler(kind, function, lease, max_attempts, operations, wait_for_disk, together)
         return function
 
     return register

@@ -117,6 +117,7 @@ class _Drain:
     def _work_through(self, handler: Handler, waiting: list[claims.Claimed]) -> None:
         identities: _Identities = {}
         claimed_at, begun, count = clock.monotonic(), clock.monotonic(), 0
+        alone: set[UUID] = set()  # jobs that could not be done together with others
         while waiting:
             if self._over():
                 for job in waiting:
@@ -125,14 +126,20 @@ class _Drain:
             if clock.monotonic() - claimed_at > handler.lease.total_seconds() / 3:
                 waiting, claimed_at = claims.renew(waiting, lease=handler.lease), clock.monotonic()
                 continue
-            job = waiting.pop(0)
+            group = _group(handler, waiting, alone)
+            waiting = [job for job in waiting if job not in group]
             try:
-                self.done.failed += not self._attempt(handler, job, identities)
+                if len(group) > 1 and not self._attempt_together(handler, group, identities):
+                    alone |= {job.id for job in group}
+                    waiting = [*group, *waiting]
+                    continue
+                if len(group) == 1:
+                    self.done.failed += not self._attempt(handler, group[0], identities)
             except BaseException:
                 for other in waiting:
                     claims.release(other, started=False)
                 raise
-            count += 1
+            count += len(group)
         self.done.jobs += count
         if count:
             self.pace[handler.kind] = max((clock.monotonic() - begun) / count, 1e-4)
@@ -143,20 +150,7 @@ class _Drain:
         if access is None:
             claims.postpone(job, wait=_UNAVAILABLE)
             return True
-        run = JobRun(
-            job_id=job.id,
-            tenant_id=job.tenant_id,
-            kind=job.kind,
-            key=job.key,
-            payload=job.payload,
-            attempt=job.attempt,
-            max_attempts=job.max_attempts,
-            fence=job.fence,
-            lease=handler.lease,
-            access=access,
-            checkpoint=job.checkpoint,
-            should_stop=self.should_stop,
-        )
+        run = self._run_of(handler, job, access)
         try:
             kept = _finish(run, job, handler.run(run))
         except LeaseLost:
@@ -177,6 +171,51 @@ class _Drain:
         if not kept:
             _say("job_lease_lost", job)
         return kept
+
+    def _attempt_together(self, handler: Handler, group: list[claims.Claimed], identities: _Identities) -> bool:
+        """Run several jobs in one commit; False, with nothing done, where they have to be tried one by one."""
+        access = _identity(handler, group[0], identities)
+        if access is None or handler.together is None:
+            return False
+        runs = [self._run_of(handler, job, access) for job in group]
+        try:
+            return handler.together(runs) and all(_finish(run, job, None) for run, job in zip(runs, group, strict=True))
+        except Exception as failure:  # noqa: BLE001 - whatever it is belongs to one of them; which one shows when they are alone
+            log.warning("jobs_not_together", kind=handler.kind, jobs=len(group), error=error_code(failure))
+            return all(run.completed for run in runs)
+        except BaseException as end:
+            connection.close()
+            for job in group:
+                if isinstance(end, self.timeouts):
+                    _failed(job, end)
+                else:
+                    claims.release(job, started=True)
+            raise
+
+    def _run_of(self, handler: Handler, job: claims.Claimed, access: Access) -> JobRun:
+        return JobRun(
+            job_id=job.id,
+            tenant_id=job.tenant_id,
+            kind=job.kind,
+            key=job.key,
+            payload=job.payload,
+            attempt=job.attempt,
+            max_attempts=job.max_attempts,
+            fence=job.fence,
+            lease=handler.lease,
+            access=access,
+            checkpoint=job.checkpoint,
+            should_stop=self.should_stop,
+        )
+
+
+def _group(handler: Handler, waiting: list[claims.Claimed], alone: set[UUID]) -> list[claims.Claimed]:
+    """The next job, and those that may be done in one commit with it: first attempts under the same identity."""
+    first = waiting[0]
+    if handler.together is None or first.id in alone or first.attempt > 1:
+        return [first]
+    whose = (first.tenant_id, first.namespaces)
+    return [job for job in waiting if (job.tenant_id, job.namespaces) == whose and job.attempt == 1 and job.id not in alone]
 
 
 @contextmanager

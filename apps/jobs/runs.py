@@ -11,12 +11,13 @@ from django.db import transaction
 from apps.core import clock
 from apps.core.errors import DomainError
 from apps.core.isolation import current_tenant_id, tenant_context
+from apps.core.prepared import fetch_prepared
 from apps.jobs import heartbeats
 from apps.jobs.models import ProcessingJob
 from apps.jobs.states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import timedelta
     from uuid import UUID
 
@@ -100,7 +101,7 @@ class JobRun:
     def complete(self) -> None:
         """Mark the job done in the open transaction: effect and mark are committed together. Raises LeaseLost."""
         self._write(state=State.DONE, finished_at=clock.now(), lease_until=None, last_error="")
-        transaction.on_commit(self._note_completion)
+        transaction.on_commit(self.note_completion)
 
     def save_checkpoint(self, checkpoint: dict[str, object]) -> None:
         """Keep how far the work has come, with the chunk in the open transaction, and renew the lease. Raises LeaseLost."""
@@ -124,8 +125,40 @@ class JobRun:
     def _mine(self) -> QuerySet[ProcessingJob]:
         return ProcessingJob.objects.filter(pk=self.job_id, fence=self.fence, state=State.RUNNING)
 
-    def _note_completion(self) -> None:
+    def note_completion(self) -> None:
+        """The commit that holds the mark has happened."""
         self.completed = True
+
+
+# -- several at once; each statement names the fence of every one
+
+_LEASES = """
+    SELECT j.id FROM jobs_processingjob j JOIN unnest(%s::uuid[], %s::bigint[]) AS r(id, fence) USING (id, fence)
+    WHERE j.tenant_id = %s AND j.state = 'running' ORDER BY j.id FOR UPDATE OF j
+"""
+_COMPLETE = """
+    UPDATE jobs_processingjob j SET state = 'done', finished_at = %s, lease_until = NULL, last_error = ''
+    FROM unnest(%s::uuid[], %s::bigint[]) AS r(id, fence)
+    WHERE r.id = j.id AND r.fence = j.fence AND j.tenant_id = %s AND j.state = 'running' RETURNING j.id
+"""
+
+
+def require_leases(runs: Sequence[JobRun]) -> None:
+    """:meth:`JobRun.require_lease` for several jobs of one tenant. Raises LeaseLost for any of them."""
+    _all_of(runs, fetch_prepared(_LEASES, [[run.job_id for run in runs], [run.fence for run in runs], runs[0].tenant_id]))
+
+
+def complete_all(runs: Sequence[JobRun]) -> None:
+    """:meth:`JobRun.complete` for several jobs of one tenant. Raises LeaseLost for any of them."""
+    named = [[run.job_id for run in runs], [run.fence for run in runs], runs[0].tenant_id]
+    _all_of(runs, fetch_prepared(_COMPLETE, [clock.now(), *named]))
+    for run in runs:
+        transaction.on_commit(run.note_completion)
+
+
+def _all_of(runs: Sequence[JobRun], rows: Sequence[object]) -> None:
+    if len(rows) != len(runs):
+        raise LeaseLost
 
 
 def error_code(exception: BaseException) -> str:

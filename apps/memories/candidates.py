@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from apps.memories.commit import Author, LockedNamespace, lock_namespace, remerg
 from apps.memories.digests import request_digest
 from apps.memories.judging import Case, Judgement, judge_all
 from apps.memories.models import Candidate, Decision
+from apps.memories.proposals import Proposal
 from apps.memories.sources import namespaces_of
 from apps.memories.writing import Writer
 from apps.tenants.access import NamespaceGrant
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from apps.memories.proposals import Proposal
     from apps.tenants.access import Access
     from apps.tenants.transactions import TenantTransaction
 
 POLICY_VERSION = "p1"  # of these admission rules; part of every extraction key (EV-14)
+
+_FIELDS = tuple(one.name for one in fields(Proposal))
 
 _Status = Candidate.Status
 _STATUS_OF = {
@@ -174,23 +176,6 @@ class _Settled:
             return reused
 
 
-def settle(
-    tx: TenantTransaction,
-    access: Access,
-    grant: NamespaceGrant,
-    namespace: LockedNamespace,
-    author: Author,
-    proposal: Proposal,
-    *,
-    event_id: UUID | None = None,
-) -> Proposed:
-    """Decide one proposal; see :func:`settle_all`. Raises what stands there in its place."""
-    (done,) = settle_all(tx, access, namespace, [Case(grant, author, proposal, event_id)])
-    if isinstance(done, DomainError):
-        raise done
-    return done
-
-
 def record_judgement(candidate: Candidate, judged: Judgement) -> None:
     """Write on the candidate what became of it; its revision comes with the flush, the caller saves it."""
     merged = judged.merged
@@ -261,7 +246,8 @@ def _candidate(access: Access, case: Case, judged: Judgement) -> Candidate:
 def _request_of(case: Case, namespace: LockedNamespace) -> object:
     """What makes two requests the same one; of forbidden texts not even a hash is kept (EV-11)."""
     proposal = case.proposal
-    said = asdict(proposal) | {"scope_id": None, "marks": sorted(proposal.marks)}
+    said = {name: getattr(proposal, name) for name in _FIELDS}
+    said |= {"relations": [asdict(one) for one in proposal.relations], "scope_id": None, "marks": sorted(proposal.marks)}
     if holds_forbidden(proposal):
         said |= {"content": None, "rationale": None, "aliases": None, "fact_key": None, "conditions": None}
     plain = {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in said.items()}

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from apps.audits import log
-from apps.core.errors import ValidationFailed
+from apps.core.errors import DomainError, ValidationFailed
 from apps.core.text import hidden_characters
 from apps.evidence import reads
 from apps.evidence.redaction import redact
 from apps.memories import extractors
-from apps.memories.candidates import POLICY_VERSION, settle
+from apps.memories.candidates import POLICY_VERSION, settle_all
 from apps.memories.commit import Author, LockedNamespace, lock_namespace
 from apps.memories.extractors.base import SUBJECT, SourceText
+from apps.memories.judging import Case
 from apps.memories.models import Candidate, EpistemicStatus, MemoryType, RetrievalPolicy, Verdict
 from apps.memories.outside import SENT, may_read
 from apps.memories.proposals import Proposal
@@ -23,10 +25,12 @@ from apps.memories.waiting import release
 from apps.tenants.models import Scope, Tenant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
     from apps.evidence.models import SourceEvent
     from apps.evidence.reads import Material
+    from apps.memories.candidates import Proposed as Decided
     from apps.memories.extractors.base import Extraction, Extractor, Proposed
     from apps.tenants.access import Access, NamespaceGrant
     from apps.tenants.transactions import TenantTransaction
@@ -50,11 +54,21 @@ def read_event(tx: TenantTransaction, access: Access, event_id: UUID, *, extract
     An event that was erased or is covered by a deletion yields nothing (VH-13, DJ-03). Idempotent: the ids of its candidates
     follow from event, extractor and rules alone, so a second run finds what the first one wrote.
     """
+    return read_events(tx, access, [event_id], extractor=extractor)[0]
+
+
+def read_events(
+    tx: TenantTransaction, access: Access, event_ids: Sequence[UUID], *, extractor: Extractor | None = None
+) -> list[Read]:
+    """Extract events of one namespace like :func:`read_event`, under one lock and one revision; answers in their order."""
     reader = extractor or extractors.chosen()[0]
-    held = _hold(access, event_id)
-    if held is None:
-        return Read({}, yielded=False)
-    return _settle_all(tx, access, *held, reader, reader.extract(_source_of(held[0], access.by_id[held[1].id])))
+    held, namespace = _hold(access, event_ids)
+    if namespace is None:
+        return [Read({}, yielded=False) for _ in event_ids]
+    grant = access.by_id[namespace.id]
+    found = [_Found(held[key], reader.extract(_source_of(held[key], grant))) for key in dict.fromkeys(event_ids) if key in held]
+    done = _settle_all(tx, access, namespace, reader, found)
+    return [done.get(key, Read({}, yielded=False)) for key in event_ids]
 
 
 class Withheld(Exception):
@@ -87,44 +101,67 @@ def take_up(tx: TenantTransaction, access: Access, event_id: UUID, reader: Extra
 
     The barrier is asked now: what was deleted while it was asked yields nothing.
     """
-    held = _hold(access, event_id)
-    return Read({}, yielded=False) if held is None else _settle_all(tx, access, *held, reader, extraction)
+    held, namespace = _hold(access, [event_id])
+    if namespace is None or event_id not in held:
+        return Read({}, yielded=False)
+    return _settle_all(tx, access, namespace, reader, [_Found(held[event_id], extraction)])[event_id]
 
 
-def _hold(access: Access, event_id: UUID) -> tuple[Material, LockedNamespace] | None:
-    """The event and the lock of its namespace, or None if it is gone or has no text."""
-    found = reads.material(access, event_id)
-    if found is None or not found.text:
-        return None
-    namespace = lock_namespace(access.tenant_id, found.event.namespace_id)
-    # Accepted while we waited for the lock: asked again under it.
-    still_there = reads.material(access, event_id) if namespace.deletion_epoch != found.event.deletion_epoch else found
-    return None if still_there is None else (found, namespace)
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An event, and what an extractor proposes for it."""
+
+    material: Material
+    extraction: Extraction
+
+
+def _hold(access: Access, event_ids: Sequence[UUID]) -> tuple[dict[UUID, Material], LockedNamespace | None]:
+    """The events of one namespace that are there and have text, under its lock. Raises ValueError for more than one namespace."""
+    found = {key: one for key, one in reads.materials(access, event_ids).items() if one.text}
+    spaces = {one.event.namespace_id for one in found.values()}
+    if not spaces:
+        return {}, None
+    (space,) = spaces
+    namespace = lock_namespace(access.tenant_id, space)
+    # A deletion may have been accepted while we waited for the lock: asked again under it.
+    doubtful = [key for key, one in found.items() if one.event.deletion_epoch != namespace.deletion_epoch]
+    still_there = reads.materials(access, doubtful) if doubtful else {}
+    return {key: one for key, one in found.items() if key not in doubtful or key in still_there}, namespace
 
 
 def _settle_all(
-    tx: TenantTransaction,
-    access: Access,
-    found: Material,
-    namespace: LockedNamespace,
-    reader: Extractor,
-    extraction: Extraction,
-) -> Read:
-    grant = access.by_id[namespace.id]
-    author = Author(access.actor_id, found.event.subject_id, extractors.origin(reader), found.event.session_id)
-    counts: dict[str, int] = {"refused": extraction.refused} if extraction.refused else {}
-    for place, proposed in enumerate(extraction.proposals):
-        proposal = _proposal(found.event, grant, author.origin, place, proposed)
-        allowed = grant if _belongs(proposed, grant) else replace(grant, write=False)
-        try:
-            status = settle(tx, access, allowed, namespace, author, proposal, event_id=found.event.id).outcome.status
-        except ValidationFailed:  # an extractor is no better than any other client; nothing of this proposal was written
-            status = "invalid"
-        counts[status] = counts.get(status, 0) + 1
-    if not any(Reason.NEEDS_EVIDENCE in proposed.marks for proposed in extraction.proposals):
-        released = release(tx, access, grant, namespace, found.event)
-        counts |= {"released": released} if released else {}
-    return Read(counts, extraction.sentences, extraction.missed)
+    tx: TenantTransaction, access: Access, namespace: LockedNamespace, reader: Extractor, found: Sequence[_Found]
+) -> dict[UUID, Read]:
+    grant, origin = access.by_id[namespace.id], extractors.origin(reader)
+    cases: list[Case] = []
+    for one in found:
+        event = one.material.event
+        author = Author(access.actor_id, event.subject_id, origin, event.session_id)
+        for place, proposed in enumerate(one.extraction.proposals):
+            allowed = grant if _belongs(proposed, grant) else replace(grant, write=False)
+            cases.append(Case(allowed, author, _proposal(event, grant, origin, place, proposed), event.id))
+    counts = {
+        one.material.event.id: Counter({"refused": one.extraction.refused} if one.extraction.refused else {}) for one in found
+    }
+    for case, done in zip(cases, settle_all(tx, access, namespace, cases) if cases else (), strict=True):
+        if case.event_id is not None:
+            counts[case.event_id][_status(done)] += 1
+    answers = {}
+    for one in found:
+        event, extraction = one.material.event, one.extraction
+        if not any(Reason.NEEDS_EVIDENCE in proposed.marks for proposed in extraction.proposals):
+            counts[event.id].update({"released": release(tx, access, grant, namespace, event)})
+        told = {status: count for status, count in counts[event.id].items() if count}
+        answers[event.id] = Read(told, extraction.sentences, extraction.missed)
+    return answers
+
+
+def _status(done: Decided | DomainError) -> str:
+    if isinstance(done, ValidationFailed):  # an extractor is no better than any other client; nothing of this was written
+        return "invalid"
+    if isinstance(done, DomainError):
+        raise done
+    return done.outcome.status
 
 
 def _source_of(found: Material, grant: NamespaceGrant) -> SourceText:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -9,9 +10,18 @@ from uuid import UUID
 import structlog
 
 from apps.evidence.registries import reader_of
-from apps.jobs.registry import GiveUp, JobRun, Later, TryAgain, before_work, job_handler
+from apps.jobs.registry import (
+    GiveUp,
+    JobRun,
+    Later,
+    TryAgain,
+    before_work,
+    complete_all,
+    job_handler,
+    require_leases,
+)
 from apps.memories import extractors
-from apps.memories.extraction import Withheld, read_event, take_up, text_for
+from apps.memories.extraction import Withheld, read_event, read_events, take_up, text_for
 from apps.memories.extractors.base import Declined, Extraction, Outage, Unusable
 from apps.memories.extractors.guarding import guarded
 from apps.memories.extractors.rules import RULES, load_languages
@@ -20,6 +30,8 @@ from apps.memories.rests import RESTS
 from apps.tenants.transactions import tenant_transaction
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from apps.memories.extraction import Read
     from apps.memories.extractors.base import Extractor, SourceText
 
@@ -31,9 +43,24 @@ _MOST_UNUSABLE = 3  # answers to one text; each costs
 before_work(load_languages)
 
 
+def read_together(runs: Sequence[JobRun]) -> bool:
+    """Read several new events of one namespace, one lock, one revision and one commit for all."""
+    readers = {reader_of(run.key): _reader(run) for run in runs}
+    reader = next(iter(readers.values()))
+    if len(readers) > 1 or reader is None or reader.outside:
+        return False
+    with tenant_transaction(runs[0].access) as tx:
+        require_leases(runs)
+        done = read_events(tx, runs[0].access, [UUID(str(run.payload["event"])) for run in runs], extractor=reader)
+        complete_all(runs)
+    _say(reader, done)
+    return True
+
+
 @job_handler(REEXTRACT, lease=_LEASE)
 @job_handler(EXTRACT_OUTSIDE, lease=_LEASE)
-@job_handler(EXTRACT)  # the nearest is registered first, and has its turn first
+# The nearest is registered first, and has its turn first. Lost in a crash, it is done again from what is stored.
+@job_handler(EXTRACT, together=read_together, wait_for_disk=False)
 def read(run: JobRun) -> Later | None:
     """Read one event with the extractor that the key of the job names; effect and "done" are one commit.
 
@@ -50,7 +77,7 @@ def read(run: JobRun) -> Later | None:
         run.require_lease()
         done = read_event(tx, run.access, event_id, extractor=reader)
         run.complete()
-    _say(reader, done)
+    _say(reader, [done])
     return None
 
 
@@ -84,7 +111,7 @@ def _read_outside(run: JobRun, event_id: UUID, reader: Extractor) -> Later | Non
         run.require_lease()
         done = take_up(tx, run.access, event_id, reader, extraction)
         run.complete()
-    _say(reader, done)
+    _say(reader, [done])
     return None
 
 
@@ -114,12 +141,16 @@ def _asked(run: JobRun, reader: Extractor, source: SourceText) -> Extraction:
     return guarded(source, extraction, read_by_rules=RULES in extractors.chosen())
 
 
-def _say(reader: Extractor, done: Read) -> None:
+def _say(reader: Extractor, done: Sequence[Read]) -> None:
+    counts: Counter[str] = Counter()
+    for one in done:
+        counts.update(one.candidates)
     log.info(
-        "event_read",
+        "events_read",
         reader=reader.name,
-        yielded=done.yielded,
-        sentences=done.sentences,
-        missed=done.missed,
-        **done.candidates,
+        events=len(done),
+        yielded=sum(one.yielded for one in done),
+        sentences=sum(one.sentences for one in done),
+        missed=sum(one.missed for one in done),
+        **counts,
     )

@@ -29,11 +29,12 @@ _UNDER_KEYS = """
     SELECT m.id FROM memories_memory m
     JOIN unnest(%(types)s::text[], %(keys)s::text[], %(conditions)s::text[]) AS k(memory_type, fact_key, conditions_hash)
       ON m.fact_key = k.fact_key AND m.memory_type = k.memory_type AND m.conditions_hash = k.conditions_hash
-    WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND (m.state = ANY(%(heads)s) OR (m.state = 'superseded'
-      AND EXISTS (SELECT 1 FROM memories_relation r JOIN memories_memory s ON s.id = r.source_id
-                  WHERE r.tenant_id = %(tenant)s AND r.target_id = m.id AND r.type = 'supersedes'
-                    AND s.namespace_id = m.namespace_id AND s.memory_type = m.memory_type AND s.fact_key = m.fact_key
-                    AND s.conditions_hash = m.conditions_hash AND s.state IN ('active', 'needs_review', 'superseded'))))
+    WHERE m.tenant_id = %(tenant)s AND m.namespace_id = %(namespace)s AND m.fact_key = ANY(%(keys)s::text[])
+      AND (m.state = ANY(%(heads)s) OR (m.state = 'superseded' AND EXISTS (
+        SELECT 1 FROM memories_relation r JOIN memories_memory s ON s.id = r.source_id
+        WHERE r.tenant_id = %(tenant)s AND r.target_id = m.id AND r.type = 'supersedes' AND s.namespace_id = m.namespace_id
+          AND s.memory_type = m.memory_type AND s.fact_key = m.fact_key AND s.conditions_hash = m.conditions_hash
+          AND s.state IN ('active', 'needs_review', 'superseded'))))
     ORDER BY m.id FOR NO KEY UPDATE OF m
 """
 

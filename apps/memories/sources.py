@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from apps.tenants.access import Access
 
 FIDELITY_ORDER = tuple(Evidence.Fidelity.values)  # best first
+_COLUMNS = ("id", "tenant_id", "event_id", "namespace_id", "source_type", "occurred_at", "trust", "no_rebuild")
 _UNRELIABLE = frozenset({Trust.GENERATED, Trust.UNTRUSTED})
 _UNRELIABLE_RANK = len(FIDELITY_ORDER)
 
@@ -94,7 +95,8 @@ def gather_all(access: Access, named: Sequence[Named]) -> list[Sources]:
     every = {name for names in wanted for name in names}
     if every:
         reads.hold_events(access, every)
-    usable = {row.event_id: row for row in reads.readable_events(access).filter(event_id__in=every)} if every else {}
+    rows_of = reads.readable_events(access).filter(event_id__in=every).only(*_COLUMNS)
+    usable = {row.event_id: row for row in rows_of} if every else {}
     keys = {row.id: row for row in usable.values()}
     roots = lineage.roots(access.tenant_id, keys) if keys else {}
     origins = origins_of(access.tenant_id, frozenset(root for found in roots.values() for root in found), keys)

@@ -10,6 +10,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import orjson
+
 from apps.core import clock
 from apps.core.prepared import fetch_prepared, prepared_cursor
 from apps.memories.models import Memory, RetrievalPolicy
@@ -43,13 +45,14 @@ _MOVE = """
 """
 _INSERT = """
     INSERT INTO retrieval_posting (tenant_id, generation, namespace_id, layer, term, memory_id, version)
-    SELECT %s, %s, %s, v.layer, v.term, v.memory_id, v.version
-    FROM unnest(%s::uuid[], %s::int[], %s::smallint[], %s::bigint[]) AS v(memory_id, version, layer, term)
+    SELECT %s, %s, %s, d.layer, t.term, d.memory_id, d.version
+    FROM json_to_recordset(%s::json) AS d(memory_id uuid, version int, layer smallint, terms bigint[]), unnest(d.terms) AS t(term)
+    ORDER BY d.layer, t.term
     ON CONFLICT DO NOTHING
 """
 _COUNT = """
     INSERT INTO retrieval_termstat AS s (tenant_id, generation, namespace_id, layer, term, documents)
-    SELECT %s, %s, %s, d.layer, d.term, d.by FROM unnest(%s::smallint[], %s::bigint[], %s::bigint[]) AS d(layer, term, by)
+    SELECT %s, %s, %s, d.layer, d.term, d.by FROM json_to_recordset(%s::json) AS d(layer smallint, term bigint, by bigint)
     ORDER BY d.layer, d.term
     ON CONFLICT (tenant_id, generation, namespace_id, layer, term) DO UPDATE SET documents = s.documents + excluded.documents
 """
@@ -211,27 +214,25 @@ def _insert(tenant_id: UUID, state: IndexState, fresh: Sequence[_Fresh], changes
         return 0
     key = tenant_key(tenant_id)
     lengths = 0
-    rows: list[tuple[UUID, int, int, int]] = []
+    documents: list[dict[str, object]] = []
     for one in fresh:
+        words = text_terms(key, one.text)
         names, bits = version_names(key, one.memory.fact_key, one.text, one.version)
         lengths |= bits
-        place = (one.memory.id, one.version.version)
-        rows += [(*place, one.era, term) for term in text_terms(key, one.text)]
-        rows += [(*place, Layer.NAMES | one.era, term) for term in names]
-    changes.update(_words((layer, term) for _, _, layer, term in rows))
-    if rows:
-        memories, versions, layers, terms = zip(*rows, strict=True)
-        with prepared_cursor() as cursor:
-            here = [tenant_id, state.generation, state.namespace_id]
-            cursor.execute(_INSERT, [*here, list(memories), list(versions), list(layers), list(terms)])
+        changes.update((one.era, term) for term in words)
+        place = {"memory_id": one.memory.id, "version": one.version.version}
+        documents += [
+            {**place, "layer": one.era, "terms": words},
+            {**place, "layer": int(Layer.NAMES) | one.era, "terms": names},
+        ]
+    with prepared_cursor() as cursor:
+        here = [tenant_id, state.generation, state.namespace_id]
+        cursor.execute(_INSERT, [*here, orjson.dumps(documents).decode()])
     return lengths
 
 
 def _apply_statistics(tenant_id: UUID, state: IndexState, namespace_id: UUID, changes: Counter[tuple[int, int]]) -> None:
-    steps = sorted((layer, term, by) for (layer, term), by in changes.items() if by)
-    if not steps:
-        return
-    layers, terms, by = zip(*steps, strict=True)
-    with prepared_cursor() as cursor:
-        place = [tenant_id, state.generation, namespace_id]
-        cursor.execute(_COUNT, [*place, [int(layer) for layer in layers], list(terms), list(by)])
+    steps = [{"layer": layer, "term": term, "by": by} for (layer, term), by in changes.items() if by]
+    if steps:
+        with prepared_cursor() as cursor:
+            cursor.execute(_COUNT, [tenant_id, state.generation, namespace_id, orjson.dumps(steps).decode()])
