@@ -24,6 +24,11 @@ def monotonic() -> float:
     return time.monotonic()
 
 
+def pause(seconds: float) -> None:
+    """Let others go on for a while; only inside a bounded wait."""
+    time.sleep(seconds)
+
+
 @contextmanager
 def set_clock(clock: Callable[[], datetime]) -> Iterator[None]:
     """Replace the clock inside a ``with`` block; for tests only."""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 
+_Row = tuple[str, list[str], list[str]]  # a name for people, topics, entities
+
+
 @dataclass(frozen=True, slots=True)
 class LabelFinding:
     """One wrong label: which record, which field, which place in it."""
@@ -28,11 +31,20 @@ class LabelFinding:
 def check_labels(tenant_id: UUID) -> list[LabelFinding]:
     """Every label of versions (old ones included), candidates and events that its vocabulary does not know."""
     with tenant_context(tenant_id):
-        rows = list(_labelled(tenant_id))
-        known = {
-            kind: canonical_labels(tenant_id, kind, frozenset(label for row in rows for label in row[place + 1]))
-            for place, (_, kind) in enumerate(SECTIONS)
-        }
+        return _unknown(tenant_id, [*_of_versions(tenant_id), *_of_proposals(tenant_id)])
+
+
+def check_versions(tenant_id: UUID, namespace_id: UUID) -> list[LabelFinding]:
+    """The same for the versions of one namespace."""
+    with tenant_context(tenant_id):
+        return _unknown(tenant_id, list(_of_versions(tenant_id, memory__namespace_id=namespace_id)))
+
+
+def _unknown(tenant_id: UUID, rows: list[_Row]) -> list[LabelFinding]:
+    known = {
+        kind: canonical_labels(tenant_id, kind, frozenset(label for row in rows for label in row[place + 1]))
+        for place, (_, kind) in enumerate(SECTIONS)
+    }
     return [
         LabelFinding(record, f"/{field}/{number}", label)
         for record, *labels in rows
@@ -42,11 +54,13 @@ def check_labels(tenant_id: UUID) -> list[LabelFinding]:
     ]
 
 
-def _labelled(tenant_id: UUID) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Records that carry labels: a name for people, topics, entities."""
-    versions = MemoryVersion.objects.filter(tenant_id=tenant_id).exclude(topics=[], entities=[])
+def _of_versions(tenant_id: UUID, **narrowed: UUID) -> Iterator[_Row]:
+    versions = MemoryVersion.objects.filter(tenant_id=tenant_id, **narrowed).exclude(topics=[], entities=[])
     for memory, number, topics, entities in versions.values_list("memory_id", "version", "topics", "entities"):
         yield f"{public_id('mem', memory)} v{number}", topics, entities
+
+
+def _of_proposals(tenant_id: UUID) -> Iterator[_Row]:
     candidates = Candidate.objects.filter(tenant_id=tenant_id).exclude(topics=[], entities=[])
     for name, topics, entities in candidates.values_list("candidate_id", "topics", "entities"):
         yield f"candidate {name}", topics, entities

@@ -15,6 +15,7 @@ class RetrievalConfig(AppConfig):
         from apps.retention.exposures import set_exposure_finder  # noqa: PLC0415 - models are loaded by now
         from apps.retention.layers import register_layer  # noqa: PLC0415 - models are loaded by now
         from apps.retention.sweeps import register_sweep  # noqa: PLC0415 - models are loaded by now
+        from apps.retrieval import jobs  # noqa: F401, PLC0415 - models are loaded by now; registers its handler
         from apps.retrieval.exposures import find_exposures  # noqa: PLC0415 - models are loaded by now
         from apps.retrieval.handed_out import find_handed_out  # noqa: PLC0415 - models are loaded by now
         from apps.retrieval.layers import LexicalIndexLayer, TracesLayer  # noqa: PLC0415 - models are loaded by now

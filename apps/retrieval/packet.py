@@ -109,7 +109,7 @@ class TriageOut:
 class Packet:
     decision: str
     outcome: str
-    snapshot_revision: str
+    snapshot_revision: str | None
     as_of: datetime
     items: list[Item]
     conflicts: list[Conflict]
@@ -120,7 +120,7 @@ class Packet:
     text: str | None
     clarification: str | None
     triage: TriageOut
-    trace_id: str
+    trace_id: str | None
 
 
 def item_of(judged: Judged, *, rank: int, applicability: str, rule_version: str) -> Item:

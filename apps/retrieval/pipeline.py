@@ -9,29 +9,33 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import structlog
+
 from apps.core import clock
-from apps.core.errors import RevisionUnavailable
-from apps.core.ids import public_id
 from apps.core.prepared import fetch_prepared
-from apps.memories import timeline
-from apps.memories.texts import texts_of
-from apps.retrieval.applicability import describe
+from apps.retention.readiness import barrier_is_whole
+from apps.retrieval.answers import FALLBACK, UNREADABLE, Attempt, packet_of, unavailable
 from apps.retrieval.authority import candidates
 from apps.retrieval.context import QueryContext
+from apps.retrieval.disputes import disputes_of
+from apps.retrieval.fallback import recall_from_memories
 from apps.retrieval.filters import hard_filter
 from apps.retrieval.hints import labels_of
-from apps.retrieval.packet import BudgetOut, Conflict, ConflictMember, Hint, Omitted, Packet, TriageOut, item_of
+from apps.retrieval.jobs import ask_for_rebuild
+from apps.retrieval.lexical import IndexUnusableError
+from apps.retrieval.naming import with_names
+from apps.retrieval.packet import Hint, Packet
 from apps.retrieval.question import Question
 from apps.retrieval.recall import NOTHING_RECALLED, Recalled, recall
 from apps.retrieval.relevance import RelevanceRule, passes
-from apps.retrieval.selection import Selection, nothing, select
+from apps.retrieval.selection import STANDING, Selection, nothing, select
 from apps.retrieval.traces import TraceNote, write_trace
 from apps.retrieval.triage.vocabulary import Decision
 from apps.retrieval.triage.window import seen
-from apps.retrieval.triaging import Triaged, codes, decide, searched, shown
-from apps.retrieval.vocabulary import RULE_VERSION, BudgetUnit, Outcome, PacketFormat, Profile, Stage, Trigger
+from apps.retrieval.triaging import codes, decide, searched
+from apps.retrieval.vocabulary import RULE_VERSION, Outcome, Profile, Trigger
 from apps.tenants.models import Scope
-from apps.tenants.transactions import revision_token, tenant_transaction
+from apps.tenants.transactions import tenant_transaction, wait_for_revision
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -44,49 +48,62 @@ if TYPE_CHECKING:
 SPARE = 5  # recalled rows beyond the wanted candidates: the hard filters run afterwards
 DEEPER = 5  # how many times as far recall reaches where they refused more than that
 MOST_RECALLED = 4_000
-CONFLICT_EXPLANATIONS = {
-    "equal_time": "Two values begin at the same time and nothing tells which one holds.",
-    "no_effective_time": "A value came without a time from which it holds.",
-    "other_subject": "Somebody else's word stands against the record.",
-    "weaker_fidelity": "The newer value rests on weaker evidence than the older one.",
-    "unreliable_source": "The newer value comes from a source that cannot decide the fact.",
-}
-CONFLICT_EXPLANATION = "Sources, conditions or times do not decide which of these holds. Verify before relying on any of them."
+log = structlog.get_logger(__name__)
 
 
 def answer_query(access: Access, question: Question) -> Packet:
     """Answer one query with a packet and leave a trace.
 
     Raises NotFound for a project that is unknown or unreadable, and RevisionUnavailable for a ``min_revision`` that this database
-    has not reached. An empty packet is a good answer.
+    does not reach within ``wait_ms``. An empty packet is a good answer. Trouble is told in the packet, never by guessing: without
+    the index the newest memories of the same scope are read instead, without the memories or the barrier nothing is given out.
     """
     project = access.project_namespace(question.project) if question.project is not None else _only_project(access)
+    attempt = Attempt(access, question, project)
+    try:
+        wait_for_revision(access, question.min_revision, wait_ms=question.wait_ms)
+        if not barrier_is_whole():
+            return unavailable(attempt)
+        try:
+            return _answered(attempt)
+        except IndexUnusableError:
+            log.warning("index_fallback", tenant=str(access.tenant_id))
+            attempt.without_index = True
+            return _answered(attempt)
+    except UNREADABLE as trouble:
+        log.warning("query_unavailable", tenant=str(access.tenant_id), error=type(trouble).__name__)
+        return unavailable(attempt)
+
+
+def _answered(attempt: Attempt) -> Packet:
+    access, question, project = attempt.access, attempt.question, attempt.project
     asked_at = clock.now()
-    with tenant_transaction(access):
+    with tenant_transaction(access) as tx:
         revision, key, labelled = _snapshot(access.tenant_id)
-        if question.min_revision is not None and question.min_revision > revision:
-            raise RevisionUnavailable
         labels = labels_of(access.tenant_id, question, exist=labelled)
-        context = _context(access, question, project, labels, asked_at, revision)
+        context = attempt.context = _context(access, question, project, labels, asked_at, revision)
         start = clock.monotonic()
-        triaged = decide(context, key, labels)
+        triaged = attempt.triaged = decide(context, None if attempt.without_index else key, labels)
         watch = clock.monotonic()
         triage_ms = round(1000 * (watch - start), 2)
         if triaged.decision is not Decision.RETRIEVE:
-            return _unanswered(access, context, triaged, revision, triage_ms, project)
-        context = labels.named_in(searched(context, triaged))
-        recalled, rows = _fetch(access, context, key)
+            return _unanswered(attempt, triage_ms)
+        context = attempt.context = labels.named_in(searched(context, triaged))
+        rows = _fetch(attempt, key)
         fetched = clock.monotonic()
-        selection = select(context, rows, recalled.known, called_by=recalled.called, rule=_rule(access))
-        outcome = _outcome(access, context, selection, project, key)
-        conflicts = _conflicts(access, context, selection)
+        selection = select(context, rows, attempt.recalled.known, called_by=attempt.recalled.called, rule=_rule(access))
+        if attempt.without_index:
+            selection = replace(selection, warnings=(FALLBACK, *selection.warnings))
+            ask_for_rebuild(tx, access, context.namespaces)
+        outcome = _outcome(attempt, selection, key)
+        conflicts = disputes_of(access, context, selection)
         decided = clock.monotonic()
         note = TraceNote(
             decision=triaged.decision,
             outcome=outcome,
             revision=revision,
             funnel={
-                "recall": len(recalled.found),
+                "recall": len(attempt.recalled.found),
                 "authority": len(rows),
                 "chosen": len(selection.chosen),
                 "rejected": len(selection.rejected),
@@ -100,35 +117,29 @@ def answer_query(access: Access, question: Question) -> Packet:
             triage=codes(triaged),
             warnings=[hint[0] for hint in (triaged.warning,) if hint],
         )
-        trace_id = write_trace(access, context, recalled, selection, note)
+        trace_id = write_trace(access, context, attempt.recalled, selection, note)
     warnings = [Hint(warning.code, warning.detail, warning.memory_id) for warning in selection.warnings]
     warnings += [Hint(*hint) for hint in (triaged.warning,) if hint]
     warnings += labels.warnings
-    return _packet(context, selection, conflicts, warnings, outcome, revision, trace_id, triaged)
+    return packet_of(attempt, selection, outcome, trace_id, conflicts=conflicts, warnings=warnings)
 
 
-def _unanswered(
-    access: Access,
-    context: QueryContext,
-    triaged: Triaged,
-    revision: int,
-    triage_ms: float,
-    project: NamespaceGrant | None,
-) -> Packet:
+def _unanswered(attempt: Attempt, triage_ms: float) -> Packet:
     """SKIP and ASK: a trace is written, no memory is read."""
+    context, triaged = attempt.asked
     outcome = Outcome.SKIPPED if triaged.decision is Decision.SKIP else Outcome.CLARIFICATION_NEEDED
     selection = nothing(context, outcome)
     note = TraceNote(
         decision=triaged.decision,
         outcome=outcome,
-        revision=revision,
+        revision=context.snapshot_revision or 0,
         funnel={},
         timings_ms={"triage": triage_ms},
-        project_id=project.project_id if project else None,
+        project_id=attempt.project.project_id if attempt.project else None,
         triage=codes(triaged),
     )
-    trace_id = write_trace(access, context, NOTHING_RECALLED, selection, note)
-    return _packet(context, selection, [], [], outcome, revision, trace_id, triaged)
+    trace_id = write_trace(attempt.access, context, NOTHING_RECALLED, selection, note)
+    return packet_of(attempt, selection, outcome, trace_id)
 
 
 def _only_project(access: Access) -> NamespaceGrant | None:
@@ -199,99 +210,36 @@ def _rule(access: Access) -> RelevanceRule:
     return RelevanceRule(share=int(str(share))) if share is not None else RelevanceRule()
 
 
-def _fetch(access: Access, context: QueryContext, key: bytes) -> tuple[Recalled, list[Candidate]]:
+def _fetch(attempt: Attempt, key: bytes) -> list[Candidate]:
     """Recall and authority read; where so many were refused that wanted candidates may be missing, recall goes deeper."""
+    context, _ = attempt.asked
     limit = context.max_candidates + SPARE
     while True:
-        recalled = recall(context, key, limit=limit)
-        rows = candidates(access, context, recalled.found)
+        attempt.recalled = _recalled(attempt, context, key, limit)
+        rows = candidates(attempt.access, context, attempt.recalled.found)
         passing = sum(1 for row in rows if hard_filter(context, row) is None)
-        if not recalled.full or passing >= context.max_candidates or limit >= MOST_RECALLED:
-            return recalled, rows
+        if not attempt.recalled.full or passing >= context.max_candidates or limit >= MOST_RECALLED:
+            return rows
         limit = min(limit * DEEPER, MOST_RECALLED)
 
 
-def _outcome(access: Access, context: QueryContext, selection: Selection, project: NamespaceGrant | None, key: bytes) -> str:
+def _recalled(attempt: Attempt, context: QueryContext, key: bytes, limit: int) -> Recalled:
+    return recall_from_memories(attempt.access, context) if attempt.without_index else recall(context, key, limit=limit)
+
+
+def _outcome(attempt: Attempt, selection: Selection, key: bytes) -> str:
     """``filtered_by_scope`` only for what the caller may read in another of their own projects: a flag, no count, no id (C21)."""
+    access, project, (context, _) = attempt.access, attempt.project, attempt.asked
     if selection.outcome != Outcome.NO_MATCH or project is None or context.trigger != Trigger.QUERY or not context.text:
         return selection.outcome
     others = frozenset(grant.id for grant in access.namespaces if grant.scope == Scope.PROJECT and grant.read) - {project.id}
     if not others:
         return selection.outcome
-    elsewhere = recall(replace(context, namespaces=others, fact_keys=()), key, limit=context.max_candidates)
-    related = [row for row in elsewhere.found if row.lanes]
+    there = replace(context, namespaces=others, fact_keys=())
+    elsewhere = _recalled(attempt, there, key, context.max_candidates)
+    related = [row for row in elsewhere.found if not row.lanes.keys() <= STANDING]
     rule = _rule(access)
-    for candidate in candidates(access, replace(context, namespaces=others), related):
+    for candidate in with_names(there, candidates(access, there, related), elsewhere.called):
         if passes(rule, elsewhere.known, candidate.recall, policy=candidate.retrieval_policy):
             return Outcome.FILTERED_BY_SCOPE
     return selection.outcome
-
-
-def _conflicts(access: Access, context: QueryContext, selection: Selection) -> list[Conflict]:
-    """The open conflicts that the packet touches, each with every member the caller may read."""
-    touched = {row.candidate.memory_id for row in selection.chosen if row.candidate.conflict_id}
-    touched |= {row.candidate.memory_id for row in selection.rejected if row.candidate.conflict_id and row.stage == Stage.PACKING}
-    if not touched:
-        return []
-    found = timeline.open_conflicts(access, touched)
-    members = {key for conflict in found for key in conflict.member_pks}
-    heads = timeline.heads(context.tenant_id, members)
-    texts = texts_of(context.tenant_id, heads.values())
-    sources = timeline.sources_of(access, [head.id for head in heads.values()])
-    return [
-        Conflict(
-            conflict.conflict_id,
-            conflict.fact_key,
-            [
-                ConflictMember(
-                    memory_id=public_id("mem", key),
-                    version=heads[key].version,
-                    content=texts[heads[key].id].content,
-                    valid_from=heads[key].valid_from if heads[key].effective else None,
-                    source_refs=list(sources[heads[key].id].refs) if heads[key].id in sources else [],
-                )
-                for key in conflict.member_pks
-                if key in heads and heads[key].id in texts
-            ],
-            CONFLICT_EXPLANATIONS.get(conflict.reason, CONFLICT_EXPLANATION),
-        )
-        for conflict in found
-    ]
-
-
-def _packet(
-    context: QueryContext,
-    selection: Selection,
-    conflicts: list[Conflict],
-    warnings: list[Hint],
-    outcome: str,
-    revision: int,
-    trace_id: UUID,
-    triaged: Triaged,
-) -> Packet:
-    budget = context.budget
-    return Packet(
-        decision=triaged.decision,
-        outcome=outcome,
-        snapshot_revision=revision_token(revision),
-        as_of=context.as_of,
-        items=[
-            item_of(row, rank=rank, applicability=describe(row.candidate.conditions), rule_version=context.rule_version)
-            for rank, row in enumerate(selection.chosen, start=1)
-        ],
-        conflicts=conflicts,
-        warnings=warnings,
-        omitted=[Omitted(name, reason) for name, reason in selection.omitted],
-        truncated_by_budget=selection.truncated,
-        budget=BudgetOut(
-            limit=budget.limit,
-            used=selection.used,
-            unit=budget.unit,
-            tokenizer=budget.tokenizer if budget.unit == BudgetUnit.TOKENS else None,
-            exact=selection.exact,
-        ),
-        text=selection.text if context.format == PacketFormat.TEXT else None,
-        clarification=triaged.verdict.clarification if triaged.decision is Decision.ASK else None,
-        triage=TriageOut(triaged.decision, triaged.divergence, shown(triaged)),
-        trace_id=public_id("trc", trace_id),
-    )

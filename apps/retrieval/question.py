@@ -9,6 +9,7 @@ from datetime import datetime
 from apps.retrieval.context import Attachment, Budget, JsonValue, Turn
 from apps.retrieval.triage.vocabulary import Asked
 from apps.retrieval.vocabulary import Mode, PacketFormat, Style, Trigger
+from apps.tenants.transactions import WAIT_MS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,5 +37,6 @@ class Question:
     max_candidates: int = 20
     max_items: int = 5
     min_revision: int | None = None
+    wait_ms: int = WAIT_MS
     format: PacketFormat = PacketFormat.JSON
     style: Style = Style.SECTIONS

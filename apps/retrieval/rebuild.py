@@ -17,6 +17,7 @@ from django.db.models import F, Q
 from apps.audits import log as audit
 from apps.core import clock
 from apps.core.isolation import tenant_context
+from apps.memories.label_check import LabelFinding, check_versions
 from apps.memories.models import Memory, MemoryVersion
 from apps.memories.texts import texts_of
 from apps.retrieval.analysis import ANALYSIS_VERSION
@@ -44,12 +45,22 @@ class Rebuilt:
     postings: int
 
 
+class LabelsInvalidError(RuntimeError):
+    """Versions of the namespace carry labels that are none: they have to be put right first, the old generation stays."""
+
+    def __init__(self, findings: list[LabelFinding]) -> None:
+        super().__init__(f"{len(findings)} labels are not in the vocabulary")
+        self.findings = findings
+
+
 def rebuild_namespace(access: Access, namespace_id: UUID, *, progress: Callable[[int], None] = lambda _: None) -> Rebuilt:
     """Write a new generation for one namespace and flip to it.
 
     Writers of the namespace wait while it runs (its row is locked), readers do not. ``progress`` is told the number of memories
-    done so far. Raises Namespace.DoesNotExist for a namespace of another tenant.
+    done so far. Raises Namespace.DoesNotExist for a namespace of another tenant, and LabelsInvalidError (LB-04..06).
     """
+    if findings := check_versions(access.tenant_id, namespace_id):
+        raise LabelsInvalidError(findings)
     with tenant_context(access.tenant_id):
         Namespace.objects.select_for_update().get(tenant_id=access.tenant_id, pk=namespace_id)
         state = index_state(access.tenant_id, namespace_id)

@@ -7,20 +7,23 @@ round trip.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from django.db import DatabaseError
+
 from apps.core.prepared import fetch_prepared
-from apps.retrieval.analysis import query_terms, term_hashes
+from apps.retrieval.analysis import ANALYSIS_VERSION, query_terms, term_hashes
 from apps.retrieval.fusion import competition_ranks
-from apps.retrieval.lexical import Statistics, best_hits, statistics
+from apps.retrieval.lexical import IndexUnusableError, Statistics, best_hits, statistics
 from apps.retrieval.models.index import Layer
 from apps.retrieval.names import LONGEST, Called, called, label_key, name_key, question_keys, slips
 from apps.retrieval.relevance import KnownTerms
 from apps.retrieval.vocabulary import Lane, Mode, Trigger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from uuid import UUID
 
     from apps.retrieval.context import QueryContext
@@ -65,7 +68,8 @@ def recall(context: QueryContext, key: bytes, *, limit: int) -> Recalled:
     """
     if not context.namespaces:
         return Recalled()
-    by_words = _by_words(context, key, limit)
+    with _reading_the_index():
+        by_words = _by_words(context, key, limit)
     return replace(by_words, found=(*merged((*by_words.found, *by_identity(context))),))
 
 
@@ -189,15 +193,26 @@ def _named(context: QueryContext, key: bytes, eras: list[int], figures: Statisti
 def names_reached(context: QueryContext, key: bytes) -> list[str]:
     """Stretches of the question that are the whole name of a memory in scope, as they are written there; no memory is read."""
     eras = _eras(context)
-    lengths = statistics(context, eras, ()).name_lengths
-    words = called(context.text)
-    known = [length for length in range(1, LONGEST + 1) if lengths >> length & 1]
-    spelled = {name_key(window): window for length in known for window in words.windows(length)}
-    if not spelled:
-        return []
-    hashes = term_hashes(key, spelled)
-    holders = Counter(name for name, _, _ in _holding_names(context, eras, hashes.values()))
+    with _reading_the_index():
+        # An index of another analysis gives a decision without names; recall will say what is wrong.
+        [(lengths,)] = fetch_prepared(_LENGTHS, [context.tenant_id, list(context.namespaces), str(ANALYSIS_VERSION)])
+        words = called(context.text)
+        known = [length for length in range(1, LONGEST + 1) if lengths >> length & 1]
+        spelled = {name_key(window): window for length in known for window in words.windows(length)}
+        if not spelled:
+            return []
+        hashes = term_hashes(key, spelled)
+        holders = Counter(name for name, _, _ in _holding_names(context, eras, hashes.values()))
     return [" ".join(token.raw for token in spelled[text]) for text, name in hashes.items() if 0 < holders[name] <= NAMED_CAP]
+
+
+@contextmanager
+def _reading_the_index() -> Iterator[None]:
+    """What the database cannot read of the index is no fault of the memories: they may still be read without it."""
+    try:
+        yield
+    except DatabaseError as trouble:
+        raise IndexUnusableError from trouble
 
 
 def _eras(context: QueryContext) -> list[int]:
@@ -218,6 +233,10 @@ def _holding_names(context: QueryContext, eras: list[int], names: Iterable[int])
     )
 
 
+_LENGTHS = """
+SELECT coalesce(bit_or(name_lengths), 0) FROM retrieval_indexstate
+WHERE tenant_id = %s AND namespace_id = ANY(%s) AND analysis_version = %s
+"""
 _NAMED = """
 SELECT n.name, p.memory_id, p.version
 FROM retrieval_indexstate i

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _COMPANIONS = frozenset({"contradicts", "duplicate_of"})
 _DERIVED = "derived_from"
-_STANDING = frozenset({Lane.ALWAYS})
+STANDING = frozenset({Lane.ALWAYS})  # lanes that bring what no question asked for
 _BEGINNINGS = frozenset({Trigger.SESSION_START, Trigger.COMPACTION})
 _MEANT = frozenset({Lane.EXACT, Lane.NAMED})
 
@@ -255,4 +255,4 @@ def _outcome(context: QueryContext, packed: Packed, rejected: Sequence[Rejected]
 
 
 def _answers(context: QueryContext, item: Judged) -> bool:
-    return context.trigger in _BEGINNINGS or not item.candidate.recall.lanes.keys() <= _STANDING
+    return context.trigger in _BEGINNINGS or not item.candidate.recall.lanes.keys() <= STANDING

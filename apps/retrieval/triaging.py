@@ -42,10 +42,10 @@ class Triaged:
         return (WarningCode.UNBOUND_REFERENCE, NOTHING_NAMED) if self.verdict.ground is Ground.NO_ANCHOR else None
 
 
-def decide(context: QueryContext, key: bytes, labels: Labels) -> Triaged:
+def decide(context: QueryContext, key: bytes | None, labels: Labels) -> Triaged:
     """Run triage on a query. Labels and the index of names are asked only where a name could change the decision.
 
-    ``key`` is that of the tenant's index.
+    ``key`` is that of the tenant's index; without it only labels are asked.
     """
     request = Request(
         question=context.question,
@@ -118,8 +118,8 @@ def codes(triaged: Triaged) -> dict[str, Any]:
     }
 
 
-def _known_names(context: QueryContext, key: bytes, labels: Labels) -> list[str]:
+def _known_names(context: QueryContext, key: bytes | None, labels: Labels) -> list[str]:
     """Labels and names of memories in the allowed scope that the words spell. No memory is read, only the index of names."""
     words = called(context.text)
     spelled = [label for spellings in labels.spellings.values() for label in labels_in(words, spellings)]
-    return [*spelled, *names_reached(context, key)]
+    return [*spelled, *names_reached(context, key)] if key is not None else spelled

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from django.db import connection, transaction
 
+from apps.core import clock
+from apps.core.errors import RevisionUnavailable
 from apps.core.isolation import tenant_context
 
 if TYPE_CHECKING:
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from apps.tenants.access import Access
+
+
+WAIT_MS, MOST_WAIT_MS = 250, 2000  # a read waits so long for a revision unless it says otherwise, and no longer than that
 
 
 class TenantTransaction:
@@ -63,3 +68,32 @@ def current_revision(tenant_id: UUID) -> int:
 def revision_token(revision: int) -> str:
     """``rev_<n>``: what callers pass back as ``min_revision``."""
     return f"rev_{revision}"
+
+
+def revision_number(token: str | None) -> int | None:
+    """The number of a revision token that was checked for its form; None for none."""
+    return None if token is None else int(token.removeprefix("rev_"))
+
+
+def wait_for_revision(access: Access, wanted: int | None, *, wait_ms: int) -> None:
+    """Return once this database has reached a revision; at once where none is wanted.
+
+    A writer may have taken the number and not have committed yet, so there is a bounded wait, in transactions of their own: each
+    look has to see what was committed since. Raises RevisionUnavailable when the time is over.
+    """
+    if wanted is None:
+        return
+    deadline = clock.monotonic() + wait_ms / 1000
+    pause = _FIRST_PAUSE
+    while True:
+        with tenant_transaction(access):
+            if current_revision(access.tenant_id) >= wanted:
+                return
+        left = deadline - clock.monotonic()
+        if left <= 0:
+            raise RevisionUnavailable
+        clock.pause(min(pause, left))
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1  # seconds between two looks

@@ -15,6 +15,7 @@ from apps.memories.proposals import Proposal, ProposedRelation
 from apps.memories.reads import MemoryFilter
 from apps.memories.revision import Change
 from apps.tenants.models import Scope
+from apps.tenants.transactions import MOST_WAIT_MS, WAIT_MS, revision_number
 
 _LABEL_CHARS = 128
 _ALIAS_CHARS = 200
@@ -171,7 +172,26 @@ class CandidateFilters(ListQuery):
     status: Candidate.Status | None = choice(Candidate.Status, default=None)
 
 
-class MemoryFilters(ListQuery):
+def _min_revision() -> Any:  # noqa: ANN401 - a field specifier
+    return text(pattern=_REVISION, default=None, help="Wait until this revision token is reached.")
+
+
+def _wait_ms() -> Any:  # noqa: ANN401 - a field specifier
+    return integer(minimum=0, maximum=MOST_WAIT_MS, default=WAIT_MS, help="How long, in milliseconds.")
+
+
+class FreshList(ListQuery):
+    """A list that is at least as new as a revision; that narrows nothing, so it is no part of a cursor."""
+
+    min_revision: str | None = _min_revision()
+    wait_ms: int = _wait_ms()
+
+    def filters(self) -> dict[str, Any]:
+        """See ListQuery."""
+        return {name: value for name, value in super().filters().items() if name not in ("min_revision", "wait_ms")}
+
+
+class MemoryFilters(FreshList):
     """What narrows a list of memories."""
 
     scope: Scope | None = choice(Scope, default=None)
@@ -192,7 +212,7 @@ class MemoryFilters(ListQuery):
             state=self.state,
             fact_key=self.fact_key,
             topic=self.topic,
-            updated_since_revision=None if since is None else int(since.removeprefix("rev_")),
+            updated_since_revision=revision_number(since),
         )
 
 
@@ -201,6 +221,8 @@ class WhichVersion(Query):
 
     version: int | None = integer(minimum=1, default=None)
     as_of: datetime | None = instant(default=None, help="The version that holds at this time.")
+    min_revision: str | None = _min_revision()
+    wait_ms: int = _wait_ms()
 
 
 class DeletionQuery(Query):

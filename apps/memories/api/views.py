@@ -17,6 +17,7 @@ from apps.memories.api.bodies import (
     CandidateIn,
     ConfirmIn,
     DeletionQuery,
+    FreshList,
     MemoryFilters,
     Nothing,
     RevisionIn,
@@ -30,7 +31,7 @@ from apps.memories.revision import Revised
 from apps.retention.deletion import AcceptedDeletion, DeletionRequest, request_deletion
 from apps.retention.models import TargetKind
 from apps.tenants.api.views import AgentRequest, GovernedView
-from apps.tenants.transactions import tenant_transaction
+from apps.tenants.transactions import revision_number, tenant_transaction, wait_for_revision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +50,11 @@ def _existence_first(access: Access, memory_id: str) -> Iterator[None]:
         with tenant_transaction(access):
             reads.require_readable(access, memory_id)
         raise
+
+
+def _await(request: AgentRequest, query: FreshList | WhichVersion) -> None:
+    """Read-your-writes: the answer is at least as new as the revision that the caller has seen (RY-02, RY-04)."""
+    wait_for_revision(request.access, revision_number(query.min_revision), wait_ms=query.wait_ms)
 
 
 class Candidates(GovernedView):
@@ -98,19 +104,21 @@ class CandidateWithdrawal(GovernedView):
 class Memories(GovernedView):
     operation = {"GET": "memory:read"}
 
-    @contract(query=MemoryFilters, answers={200: listing(MemorySummary)}, summary="List memories")
+    @contract(query=MemoryFilters, answers={200: listing(MemorySummary)}, problems=(409,), summary="List memories")
     def get(self, request: AgentRequest) -> HttpResponse:
         filters = MemoryFilters.parse(request)
+        _await(request, filters)
         return respond(reads.list_memories(request.access, filters.wanted(), filters))
 
 
 class MemoryById(GovernedView):
     operation = {"GET": "memory:read", "PATCH": "memory:write", "DELETE": "memory:delete"}
 
-    @contract(query=WhichVersion, answers={200: MemoryDetail}, problems=(410,), headers=(ETAG,), summary="Read a memory")
+    @contract(query=WhichVersion, answers={200: MemoryDetail}, problems=(409, 410), headers=(ETAG,), summary="Read a memory")
     def get(self, request: AgentRequest, memory_id: str) -> HttpResponse:
         with _existence_first(request.access, memory_id):
             which = WhichVersion.parse(request)
+        _await(request, which)
         found = reads.read_memory(request.access, memory_id, version=which.version, as_of=which.as_of)
         return respond(found, etag=found.current_version)
 
@@ -155,10 +163,11 @@ class MemoryById(GovernedView):
 class MemoryVersions(GovernedView):
     operation = {"GET": "memory:read"}
 
-    @contract(query=ListQuery, answers={200: listing(VersionView)}, problems=(410,), summary="Versions of a memory")
+    @contract(query=FreshList, answers={200: listing(VersionView)}, problems=(409, 410), summary="Versions of a memory")
     def get(self, request: AgentRequest, memory_id: str) -> HttpResponse:
         with _existence_first(request.access, memory_id):
-            query = ListQuery.parse(request)
+            query = FreshList.parse(request)
+        _await(request, query)
         return respond(reads.list_versions(request.access, memory_id, query))
 
 

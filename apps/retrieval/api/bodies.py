@@ -14,6 +14,7 @@ from apps.retrieval.context import Attachment, Budget, JsonValue, Turn
 from apps.retrieval.question import Question
 from apps.retrieval.triage.vocabulary import Asked
 from apps.retrieval.vocabulary import BudgetUnit, Mode, PacketFormat, Style, Trigger
+from apps.tenants.transactions import MOST_WAIT_MS, WAIT_MS, revision_number
 
 WINDOW_TURNS = 50
 ATTACHMENTS = 16
@@ -64,7 +65,7 @@ class QueryIn(Body):
     max_candidates: int = integer(minimum=0, maximum=CANDIDATES_LIMIT, default=20)
     max_items: int = integer(minimum=0, maximum=CANDIDATES_LIMIT, default=5)
     min_revision: str | None = text(pattern=r"rev_[0-9]{1,18}", default=None)
-    wait_ms: int = integer(minimum=0, maximum=2000, default=250)
+    wait_ms: int = integer(minimum=0, maximum=MOST_WAIT_MS, default=WAIT_MS, help="How long to wait for min_revision.")
     format: PacketFormat = choice(PacketFormat, default=PacketFormat.JSON)
     style: Style = choice(Style, default=Style.SECTIONS)
 
@@ -88,7 +89,8 @@ class QueryIn(Body):
             budget=Budget(limit=self.budget.limit, unit=self.budget.unit, tokenizer=self.budget.tokenizer),
             max_candidates=self.max_candidates,
             max_items=self.max_items,
-            min_revision=int(self.min_revision.removeprefix("rev_")) if self.min_revision is not None else None,
+            min_revision=revision_number(self.min_revision),
+            wait_ms=self.wait_ms,
             format=self.format,
             style=self.style,
         )
