@@ -35,7 +35,9 @@ def test_nothing_of_memory_is_read_for_what_needs_none(world, memories, asking):
         with CaptureQueriesContext(connection) as said:
             packet = asking.packet(question, **AUTO)
         assert (packet.decision, packet.outcome, packet.items, packet.budget.used) == (decision, outcome, [], 0)
-        read = [one["sql"] for one in said if "memories_memory" in one["sql"] or "text FROM evidence_content" in one["sql"]]
+        read = [
+            one["sql"] for one in said if "memories_memoryversion" in one["sql"] or "text FROM evidence_content" in one["sql"]
+        ]
         assert read == []
         trace = get_trace(world.access("alice"), packet.trace_id)
         assert (trace.decision, trace.outcome, trace.candidates) == (decision, outcome, [])

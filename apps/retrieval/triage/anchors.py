@@ -74,26 +74,28 @@ def latin_anchors(rest: str) -> Iterator[Anchor]:
 
 
 def _kind_of(match: re.Match[str], word: str, before: str, rest: str, *, shouted: bool) -> AnchorKind | None:
+    """What a word names, as its place tells; None for a common word and for one that does the work of a verb here."""
     base = word.removesuffix("'s").strip("'-")
+    if before in english_words.ARTICLES and base in english_words.THINGS_BY_PLACE:
+        return AnchorKind.THING
     if len(base) < _SHORTEST_NAME or base in english_words.COMMON:
         return None
-    capital = match.group()[0].isupper() and not shouted
-    inside = capital and not _SENTENCE_START.search(rest[max(0, match.start() - 4) : match.start()])
-    if inside and not is_known(base):
-        return (
-            AnchorKind.PERSON
-            if stem(base) in english_words.KIND_OF and english_words.KIND_OF[stem(base)] is AnchorKind.PERSON
-            else AnchorKind.NAME
-        )
     root = stem(base)
+    kind = english_words.KIND_OF.get(root)
+    capital = match.group()[0].isupper() and not shouted
+    if capital and not is_known(base) and not _SENTENCE_START.search(rest[max(0, match.start() - 4) : match.start()]):
+        return kind if kind is AnchorKind.PERSON else AnchorKind.NAME
+    verb = (before in english_words.PRONOUNS and kind is None) or (before in _PASSIVE and base.endswith(("ed", "en")))
+    return None if verb or _is_common(base, root) else kind or AnchorKind.THING
+
+
+_PASSIVE: Final = frozenset({"be", "been", "being", "get", "gets", "got"})
+
+
+def _is_common(base: str, root: str) -> bool:
     doubled = root[:-1] if root[-1:] == root[-2:-1] else root  # "cancelled"
-    if not english_words.COMMON_STEMS.isdisjoint((root, doubled)) or (base.endswith("ly") and len(base) >= _SHORTEST_ADVERB):
-        return None
-    if before in english_words.PRONOUNS and root not in english_words.KIND_OF:
-        return None
-    if before in {"be", "been", "get", "gets", "got", "being"} and base.endswith(("ed", "en")):
-        return None
-    return english_words.KIND_OF.get(root, AnchorKind.THING)
+    adverb = base.endswith("ly") and len(base) >= _SHORTEST_ADVERB
+    return adverb or not english_words.COMMON_STEMS.isdisjoint((root, doubled))
 
 
 def _run(rest: str, run: Sequence[re.Match[str]], kinds: Sequence[AnchorKind | None]) -> Anchor:

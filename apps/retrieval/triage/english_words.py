@@ -29,12 +29,14 @@ _COMMON_VERBS = words(
 )
 _COMMON_NOUNS = words(
     """
-    bug ticket feature pr mr user assistant agreement alternative amount answer approach area aspect aftermath basis bit case
-    cause chance chat circumstance conclusion condition consequence context conversation couple course date day deal decision
-    detail development difference direction discussion document effect effort end ending episode event everybody everyone
-    everything example experience explanation fact feedback feeling file finding folk form fuss guy half head hint hour idea
-    impact impression incident info information instance issue item job kind lady length level list lot luck man matter
-    meeting memory mess message method minute moment month motive name news nobody note nothing notion number object
+    mind start change look try talk call help need hope wish use move fall return stop stay claim reply request report test
+    fix repair update vote cause say guess show share produce process force touch sound cut deal break turn run walk go hold
+    catch bug ticket feature pr mr user assistant agreement alternative amount answer approach area aspect aftermath basis
+    bit case cause chance chat circumstance conclusion condition consequence context conversation couple course date day deal
+    decision detail development difference direction discussion document effect effort end ending episode event everybody
+    everyone everything example experience explanation fact feedback feeling file finding folk form fuss guy half head hint
+    hour idea impact impression incident info information instance issue item job kind lady length level list lot luck man
+    matter meeting memory mess message method minute moment month motive name news nobody note nothing notion number object
     objective occasion one opinion opportunity option order other outcome part party people person piece place plan point
     possibility problem product progress project proposal purpose question reaction reason rest result role round side sign
     situation sort status step story stuff subject suggestion summary talk task team thing thought time title topic trouble
@@ -60,6 +62,9 @@ _COMMON_QUALITIES = words(
     around across ahead aboard abroad altogether
     """
 )
+# Verbs that are things behind an article: "the watch", "our visit".
+THINGS_BY_PLACE: Final = _COMMON_VERBS - _COMMON_NOUNS - _COMMON_QUALITIES
+ARTICLES: Final = words("the a an my our his her their each every")
 COMMON: Final = (
     FUNCTION_WORDS | _COMMON_VERBS | _COMMON_NOUNS | _COMMON_QUALITIES | words("ain don doesn didn isn wasn won wont im ive")
 )

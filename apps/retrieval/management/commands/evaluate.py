@@ -1,9 +1,10 @@
-"""``manage.py evaluate retrieval --dataset FILE``: figures of the real pipeline on a file in the LoCoMo layout."""
+"""``manage.py evaluate``: the promised behaviours of retrieval, the known weaknesses, and figures on a data set."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from apps.core.isolation import system_context
 from apps.core.text import fold_key
 from apps.memories.importing.locomo import read_locomo
 from apps.memories.importing.turns import LayoutError
+from apps.retrieval.evaluation.case_runs import Result, run_cases
+from apps.retrieval.evaluation.cases import FOLDER, CaseError, Suite, read_suite
 from apps.retrieval.evaluation.runs import Measured, import_dataset, measure
 from apps.retrieval.evaluation.tenants import DATASETS
 from apps.tenants.console_access import command_access
@@ -24,18 +27,59 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
     from uuid import UUID
 
-USAGE = 2
+FINDINGS, USAGE = 1, 2
+_PROMOTE = "  (no weakness any more: move it to regression)"
 
 
 class Command(BaseCommand):
-    help = "Measure retrieval: recall@5/10/20 and MRR of the turns that answer a question, per category and over all."
+    help = (
+        "regression: the promised behaviours, all of them must be green (exit code 1 otherwise). challenge: known weaknesses, "
+        "reported openly. retrieval: recall@5/10/20 and MRR on a data set, per category and over all."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("what", choices=("retrieval",), help="what to measure")
-        parser.add_argument("--dataset", type=Path, required=True, help="a file in the LoCoMo layout")
-        parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+        kinds = parser.add_subparsers(dest="what", required=True)
+        for suite in Suite:
+            cases = kinds.add_parser(
+                suite, help="cases through the real pipeline, in a tenant of their own, taken back afterwards"
+            )
+            cases.add_argument("--only", metavar="TEXT", default="", help="only cases whose id holds this text")
+            cases.add_argument(
+                "--cases", type=Path, default=FOLDER, help="a folder with regression/ and challenge/ (default: ours)"
+            )
+            cases.add_argument("--json", action="store_true", help="print the results as JSON")
+        figures = kinds.add_parser("retrieval", help="figures on a data set")
+        figures.add_argument("--dataset", type=Path, required=True, help="a file in the LoCoMo layout")
+        figures.add_argument("--json", action="store_true", help="print the figures as JSON")
 
     def handle(self, *_args: object, **options: Any) -> None:
+        if options["what"] == "retrieval":
+            self._retrieval(options)
+        else:
+            self._cases(Suite(options["what"]), options)
+
+    # -- cases
+
+    def _cases(self, suite: Suite, options: dict[str, Any]) -> None:
+        try:
+            cases = [case for case in read_suite(suite, options["cases"]) if options["only"] in case.id]
+        except CaseError as trouble:
+            raise CommandError(str(trouble), returncode=USAGE) from trouble
+        if not cases:
+            raise CommandError("There is no such case.", returncode=USAGE)
+        results = run_cases(cases, progress=lambda done: self._progress(done, len(cases)))
+        red = [result for result in results if not result.green]
+        if options["json"]:
+            self.stdout.write(json.dumps(_as_json(suite, results), ensure_ascii=False))
+        else:
+            for line in _as_lines(suite, results):
+                self.stdout.write(line)
+        if red and suite is Suite.REGRESSION:
+            raise SystemExit(FINDINGS)
+
+    # -- data sets
+
+    def _retrieval(self, options: dict[str, Any]) -> None:
         path: Path = options["dataset"]
         if not path.is_file():
             raise CommandError(f"There is no file {path}.", returncode=USAGE)
@@ -84,6 +128,39 @@ def table(found: list[Measured]) -> str:
     lines = [f"{'group':<12} {'questions':>9} " + " ".join(f"{name:>9}" for name in names)]
     lines += [f"{m.group:<12} {m.questions:>9} " + " ".join(f"{m.figures[name]:>9.3f}" for name in names) for m in found]
     return "\n".join(lines)
+
+
+def _as_lines(suite: Suite, results: list[Result]) -> list[str]:
+    lines = []
+    for result in results:
+        if result.green:
+            lines.append(f"green  {result.case.id}{_PROMOTE if suite is Suite.CHALLENGE else ''}")
+            continue
+        lines.append(f"red    {result.case.id}: {result.case.failure or result.case.why}")
+        lines += [f"         {failure.fault}: {failure.detail}" for failure in result.failures]
+    red = sum(not result.green for result in results)
+    kinds = Counter(failure.fault.value for result in results for failure in result.failures)
+    counted = "".join(f", {kind} {count}" for kind, count in sorted(kinds.items()))
+    lines.append(f"{suite}: {len(results) - red} of {len(results)} green, {red} red{counted}")
+    return lines
+
+
+def _as_json(suite: Suite, results: list[Result]) -> dict[str, Any]:
+    return {
+        "suite": suite,
+        "cases": len(results),
+        "green": sum(result.green for result in results),
+        "results": [
+            {
+                "id": result.case.id,
+                "proves": list(result.case.proves),
+                "green": result.green,
+                "known": result.case.failure,
+                "failures": [{"fault": failure.fault, "detail": failure.detail} for failure in result.failures],
+            }
+            for result in results
+        ],
+    }
 
 
 def _tenant() -> UUID:
