@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -79,6 +80,7 @@ def _until_printed(server: subprocess.Popen[bytes], log: Path, start: str, secon
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl on this machine")
 @pytest.mark.requirement("OW-11")
 def test_what_the_pages_say_to_type_does_what_they_say(demo: Demo):
     """One test, because one server is enough: the query of the README, then the guide with curl, then the guide in Python."""
