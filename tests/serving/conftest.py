@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from memory_platform.embedded.leases import lease
 from memory_platform.home import BASE_DIR
 
 
@@ -110,7 +111,7 @@ def manage(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def migrated_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("migrated") / "home"
     home.mkdir()
-    done = manage(home, "migrate", "--verbosity", "0")
+    done = manage(home, "worker", "--drain")  # the shortest of those that bring the schema up to date
     assert done.returncode == 0, done.stderr
     return home
 
@@ -132,8 +133,9 @@ def serve(home: Path) -> Iterator[Callable[..., Served]]:
     yield start
     for one in started:
         one.close()
-    # What a killed `serve` leaves ends by itself; the database is stopped by the next command, as in life.
-    manage(home, "showmigrations", "core")
+    # What a killed `serve` leaves ends by itself; the database is stopped by its next user, as in life.
+    with lease(home):
+        pass
 
 
 def free_port() -> int:
