@@ -8,6 +8,7 @@ perhaps the decision it replaced directly behind it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from apps.retrieval.rendering import Block, frame, heading, render
@@ -48,13 +49,13 @@ class Packed:
 _BUDGET_REASONS = frozenset({Reason.OVER_BUDGET, Reason.PREDECESSOR_OVER_BUDGET})
 
 
-def pack(units: Iterable[Unit], *, budget: Budget, max_items: int, style: Style) -> Packed:
-    """Fill the budget with units in the order given.
+def pack(units: Iterable[Unit], *, budget: Budget, max_items: int, style: Style, brief: bool = False) -> Packed:
+    """Fill the budget with units in the order given; ``brief`` for the short entries of a summary.
 
     Each block is counted once. Costs of blocks add up (rendering says why); the finished text is counted again and rules.
     """
     measure, exact = _measure(budget)
-    desk = _Desk(budget.limit, max_items, style, measure)
+    desk = _Desk(budget.limit, max_items, style, brief, measure, partial(_fixed_cost, budget.unit, budget.tokenizer))
     for unit in units:
         desk.take(unit)
     text = desk.text()
@@ -64,6 +65,12 @@ def pack(units: Iterable[Unit], *, budget: Budget, max_items: int, style: Style)
         text = desk.text()
         used = measure(text)
     return Packed(tuple(desk.chosen), tuple(desk.left_out), frozenset(desk.hidden), text, used, exact)
+
+
+@lru_cache(maxsize=64)
+def _fixed_cost(unit: BudgetUnit, tokenizer: str, text: str) -> int:
+    """The cost of a heading or frame: they are the same in every packet, and counting is most of the work of packing."""
+    return len(text) if unit is BudgetUnit.CODEPOINTS else counter(tokenizer).count(text)
 
 
 def _measure(budget: Budget) -> tuple[Callable[[str], int], bool]:
@@ -80,7 +87,9 @@ class _Desk:
     limit: int
     max_items: int
     style: Style
+    brief: bool
     measure: Callable[[str], int]
+    fixed: Callable[[str], int]
     chosen: list[Judged] = field(default_factory=list)
     left_out: list[tuple[Judged, Reason]] = field(default_factory=list)
     hidden: set[Key] = field(default_factory=set)
@@ -93,12 +102,12 @@ class _Desk:
         if len(self.chosen) + len(unit.members) > self.max_items:
             self._leave(unit, Reason.BELOW_ITEM_CAP)
             return
-        blocks = [render(member, self.style) for member in unit.members]
+        blocks = [render(member, self.style, brief=self.brief) for member in unit.members]
         sections = {member.section for member in unit.members}
         extra = [heading(self.style, section) for section in sections - self.opened]
         if not self.chosen:
             extra += frame(self.style)
-        cost = sum(self.measure(text) for text in (*extra, *(block.text for block in blocks)))
+        cost = sum(self.fixed(text) for text in extra) + sum(self.measure(block.text) for block in blocks)
         if self.used + cost > self.limit:
             self._leave(unit, Reason.OVER_BUDGET)
             return
@@ -110,7 +119,7 @@ class _Desk:
         self.placed.append((unit, places))
 
     def _follow(self, follower: Judged, section: Section) -> list[_Placed]:
-        block = render(follower, self.style)
+        block = render(follower, self.style, brief=self.brief)
         cost = self.measure(block.text)
         reason = None
         if len(self.chosen) >= self.max_items:

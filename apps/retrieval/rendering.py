@@ -60,11 +60,11 @@ def heading(style: Style, section: Section) -> str:
     return HEADINGS[section] if style is Style.SECTIONS else ""
 
 
-def render(judged: Judged, style: Style) -> Block:
-    """The block of one item, content whole."""
+def render(judged: Judged, style: Style, *, brief: bool = False) -> Block:
+    """The block of one item, content whole; `brief` leaves out reason, key and dates, never standing, conditions or source."""
     candidate = judged.candidate
     hidden = any(hidden_characters(text) for text in (candidate.content, candidate.rationale or ""))
-    lines = _slot(judged) if style is Style.SLOTS else _entry(judged)
+    lines = _slot(judged) if style is Style.SLOTS else _entry(judged, brief=brief)
     return Block("".join(f"{line}\n" for line in lines), hidden)
 
 
@@ -89,21 +89,21 @@ def _slot(judged: Judged) -> list[str]:
     return lines
 
 
-def _entry(judged: Judged) -> list[str]:
+def _entry(judged: Judged, *, brief: bool) -> list[str]:
     """The entry of 003 §4: `- [id | verdict | applicability]`, then claim, reason, range, standing and source."""
     candidate = judged.candidate
     standing = candidate.verdict or candidate.epistemic_status
     label = {Section.EXCLUDED_PATH: "Path", Section.CONSTRAINT: "Constraint"}.get(judged.section, "Claim")
     lines = [f"- [{candidate.public_id} | {standing} | {judged.applicability.value}]", f"  {label}: {_quoted(candidate.content)}"]
-    if candidate.rationale:
+    if candidate.rationale and not brief:
         lines.append(f"  Reason: {_quoted(candidate.rationale)}")
     lines += [f"  {conditions}" for conditions in _conditions(candidate)]
-    lines.append(f"  Standing: {candidate.epistemic_status}, {candidate.state}{_validity(candidate)}")
+    lines.append(f"  Standing: {candidate.epistemic_status}, {candidate.state}{'' if brief else _validity(candidate)}")
     lines += [f"  Note: {remark}" for remark in _remarks(judged)]
     replaced = [relation.memory_id for relation in candidate.relations if relation.type == "supersedes"]
     if replaced:
         lines.append(f"  Replaces: {', '.join(replaced)}")
-    if candidate.fact_key:
+    if candidate.fact_key and not brief:
         lines.append(f"  Key: {_in_header(candidate.fact_key, _SPACED_STRUCTURAL)}")
     fidelity = f" ({candidate.fidelity})" if candidate.fidelity else ""
     sources = ", ".join(_in_header(ref, _SPACED_STRUCTURAL) for ref in candidate.source_refs) or "none stated"

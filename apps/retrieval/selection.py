@@ -103,7 +103,8 @@ def select(
     rejected += [_lost(item, Stage.RANKING, Reason.BELOW_ITEM_CAP) for group in beyond for item in _all(group)]
     standing = {item.key: item for group in considered for item in _all(group)}
     units = [_unit(context, group) for group in considered]
-    packed = pack(units, budget=context.budget, max_items=context.max_items, style=context.style)
+    brief = context.trigger is Trigger.COMPACTION
+    packed = pack(units, budget=context.budget, max_items=context.max_items, style=context.style, brief=brief)
     rejected += [_lost(standing[item.key], Stage.PACKING, reason) for item, reason in packed.left_out]
     return Selection(
         chosen=packed.chosen,
