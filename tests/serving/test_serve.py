@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import signal
 import socket
+from contextlib import suppress
 
 import psutil
 import pytest
 
+from memory_platform import commands
+from memory_platform.commands import CommandLine
 from tests.serving.conftest import manage, wait_until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.slow]
@@ -72,14 +75,32 @@ def test_a_port_in_use_is_named(home):
     assert list(home.rglob("postmaster.pid")) == []
 
 
+@pytest.fixture
+def no_database(monkeypatch):
+    """Fails a command that asks for one."""
+
+    def refused():
+        raise AssertionError
+
+    monkeypatch.setattr(commands, "database_running", refused)
+
+
 @pytest.mark.parametrize("bind", ["8000", ":8000", "127.0.0.1:http", "127.0.0.1:70000", "127.0.0.1:-1"])
-def test_a_wrong_address_is_wrong_usage(tmp_path, bind):
-    done = manage(tmp_path, "serve", "--bind", bind)
-    assert done.returncode == 2
-    assert "HOST:PORT" in done.stderr
+def test_a_wrong_address_is_wrong_usage(no_database, capsys, bind):
+    with pytest.raises(SystemExit) as ended:
+        CommandLine(["manage.py", "serve", "--bind", bind]).execute()
+    assert ended.value.code == 2
+    assert "HOST:PORT" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [("serve", "--help"), ("migrate", "--no-such-flag"), ("help",), ("no_such_command",)])
-def test_no_database_is_made_for_help_and_wrong_usage(tmp_path, arguments):
-    manage(tmp_path, *arguments)
+def test_help_and_wrong_usage_need_no_database(no_database, capsys, arguments):
+    with suppress(SystemExit):  # help ends with 0 or returns
+        CommandLine(["manage.py", *arguments]).execute()
+    said = capsys.readouterr()
+    assert "usage: manage.py" in said.out + said.err or "manage.py help" in said.out + said.err
+
+
+def test_no_database_is_made_for_them(tmp_path):
+    assert manage(tmp_path, "serve", "--bind", "8000").returncode == 2
     assert not (tmp_path / "postgres").exists()
