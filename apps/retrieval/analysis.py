@@ -9,6 +9,7 @@ stands alone. Signs are never operators. Both functions are deterministic and li
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from hashlib import blake2b
 from operator import add
@@ -47,9 +48,13 @@ PARTICLES = frozenset("的了着过吗呢吧啊呀嘛么和与或在是有我你
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """What the lexical lane looks up: distinct terms in the order of the question. Falsy when there is nothing to look up."""
+    """What the lexical lane looks up: distinct terms in the order of the question, and how often each is said in it.
+
+    Falsy when there is nothing to look up.
+    """
 
     terms: tuple[str, ...]
+    said: tuple[int, ...]
 
     def __bool__(self) -> bool:
         return bool(self.terms)
@@ -62,8 +67,8 @@ def index_terms(text: str) -> frozenset[str]:
 
 def query_terms(text: str) -> QueryTerms:
     """The terms a question is looked up by; none for a question of function words and signs only."""
-    found = dict.fromkeys(_terms(text, indexing=False))
-    return QueryTerms(tuple(term for term in found if term not in FUNCTION_PAIRS))
+    found = Counter(term for term in _terms(text, indexing=False) if term not in FUNCTION_PAIRS)
+    return QueryTerms(tuple(found), tuple(found.values()))
 
 
 def _terms(text: str, *, indexing: bool) -> list[str]:

@@ -77,8 +77,12 @@ def _versions(access: Access, context: QueryContext) -> dict[UUID, tuple[HeadVer
 
 
 def _weights(context: QueryContext, held: Mapping[UUID, frozenset[str]]) -> dict[str, int]:
-    counts = {term: sum(term in terms for terms in held.values()) for term in query_terms(context.text).terms}
-    return {term: term_weight(context.profile, count, len(held)) for term, count in counts.items() if count}
+    asked = query_terms(context.text)
+    return {
+        term: term_weight(context.profile, count, len(held), said=times)
+        for term, times in zip(asked.terms, asked.said, strict=True)
+        if (count := sum(term in terms for terms in held.values()))
+    }
 
 
 def _may_be_called(

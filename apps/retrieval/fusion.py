@@ -6,7 +6,7 @@ and the same question gives the same order every time.
 
 from __future__ import annotations
 
-from math import log
+from math import log, sqrt
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SCALE = 1_000_000
+_MOST_SAID = 100
 RRF_K = 10  # of a few hundred records in scope; 60 loses 2.6 points there (shared evaluation)
 
 # Permille of a reciprocal rank. The phrase lane counts half: a phrase lifts a record, but one that shares much more of the
@@ -42,9 +43,13 @@ def idf(df: int, n: int) -> int:
     return max(1, round(SCALE * log(1 + (max(n, df) - df + 0.5) / (df + 0.5))))
 
 
-def term_weight(profile: Profile, df: int, n: int) -> int:
-    """What one shared term adds to a lexical score, in millionths."""
-    return SCALE if profile is Profile.OVERLAP else idf(df, n)
+def term_weight(profile: Profile, df: int, n: int, *, said: int = 1) -> int:
+    """What one shared term adds to a lexical score, in millionths.
+
+    A word that a long message comes back to is what the message is about: said n times, it counts as its root. Measured on the
+    shared evaluation data: MADial zh recall@5 .497 → .518, en .512 → .523; questions of one sentence repeat nothing.
+    """
+    return SCALE if profile is Profile.OVERLAP else round(idf(df, n) * sqrt(min(said, _MOST_SAID)))
 
 
 def competition_ranks(scores: Mapping[K, int]) -> dict[K, int]:

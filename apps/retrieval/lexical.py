@@ -38,10 +38,13 @@ class Statistics:
     frequencies: Mapping[int, int]
     name_lengths: int
 
-    def weights(self, context: QueryContext, terms: Collection[int]) -> dict[int, int]:
-        """What each of these terms weighs, those nobody in scope uses left out."""
-        counts = ((term, self.frequencies.get(term, 0)) for term in terms)
-        return {term: term_weight(context.profile, count, self.documents) for term, count in counts if count > 0}
+    def weights(self, context: QueryContext, said: Mapping[int, int]) -> dict[int, int]:
+        """What each term of the question weighs, those nobody in scope uses left out; ``said`` is how often it stands there."""
+        return {
+            term: term_weight(context.profile, count, self.documents, said=times)
+            for term, times in said.items()
+            if (count := self.frequencies.get(term, 0)) > 0
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,8 @@ ORDER BY v.valid_from DESC, m.id DESC LIMIT %s
 
 def _by_words(context: QueryContext, key: bytes, limit: int) -> Recalled:
     """The lexical and the named lane."""
-    terms = query_terms(context.text).terms if context.text else ()
+    asked = query_terms(context.text)
+    terms = asked.terms
     names = called(context.text)
     if not terms and not names.runs and not context.topics and not context.entities:
         return Recalled()
@@ -157,7 +158,7 @@ def _by_words(context: QueryContext, key: bytes, limit: int) -> Recalled:
     suspects = slips(names)
     hashes = term_hashes(key, dict.fromkeys((*terms, *suspects.values())))
     figures = statistics(context, eras, hashes.values())
-    weights = figures.weights(context, [hashes[term] for term in terms])
+    weights = figures.weights(context, {hashes[term]: times for term, times in zip(terms, asked.said, strict=True)})
     hits = best_hits(context, eras, weights, figures.frequencies, limit=limit) if weights else []
     ranks = competition_ranks({(hit.memory_id, hit.version): hit.weight for hit in hits})
     lexical = [

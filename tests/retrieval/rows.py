@@ -65,10 +65,11 @@ def recalled(rows: list[Candidate], question: str, profile: Profile = Profile.ID
     """The rows with a lexical lane worked out in memory, as the database works it out."""
     from dataclasses import replace
 
-    terms = query_terms(question).terms
+    asked = query_terms(question)
+    said = dict(zip(asked.terms, asked.said, strict=True))
     held = {item.key: index_terms(f"{item.content}\n{item.rationale or ''}") for item in rows}
-    frequency = {term: sum(term in held[key] for key in held) for term in terms}
-    weights = {term: term_weight(profile, count, len(rows)) for term, count in frequency.items() if count}
+    frequency = {term: sum(term in held[key] for key in held) for term in said}
+    weights = {term: term_weight(profile, count, len(rows), said=said[term]) for term, count in frequency.items() if count}
     shared = {key: [term for term in weights if term in held[key]] for key in held}
     scores = {key: sum(weights[term] for term in found) for key, found in shared.items() if found}
     ranks = competition_ranks(scores)

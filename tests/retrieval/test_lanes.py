@@ -80,7 +80,7 @@ def _asked(tenant_id, namespaces, profile):
 
 def _hits(context, question, limit):
     figures = lexical.statistics(context, [0], question)
-    weights = figures.weights(context, question)
+    weights = figures.weights(context, dict.fromkeys(question, 1))
     found = lexical.best_hits(context, [0], weights, figures.frequencies, limit=limit) if weights else []
     return [(hit.memory_id, hit.version, hit.matched, hit.weight) for hit in found]
 

@@ -198,3 +198,11 @@ def test_nothing_comes_to_fill_the_packet():
     assert contents(found) == ["Harbour crane oil schedule for May"]
     assert set(reasons(found).values()) == {"below_relevance"}
     assert len(ask(rows, "May").chosen) == 8
+
+
+def test_a_word_said_again_counts_more_and_less_than_twice():
+    once, twice, often = (term_weight(Profile.IDF, 3, 100, said=times) for times in (1, 2, 10_000))
+    assert once < twice < 2 * once and often == 10 * once
+    assert term_weight(Profile.OVERLAP, 3, 100, said=5) == term_weight(Profile.OVERLAP, 3, 100)
+    rows = [row(1, "The harbour crane"), row(2, "The lamp oil")]
+    assert contents(ask(rows, "harbour or lamp? It is the lamp."))[0] == "The lamp oil"
