@@ -83,7 +83,9 @@ def _answered(attempt: Attempt) -> Packet:
         labels = labels_of(access.tenant_id, question, exist=labelled)
         context = attempt.context = _context(access, question, project, labels, asked_at, revision)
         start = clock.monotonic()
-        triaged = attempt.triaged = decide(context, None if attempt.without_index else key, labels)
+        triaged = attempt.triaged = decide(
+            context, None if attempt.without_index else key, labels, project_named=question.project is not None
+        )
         watch = clock.monotonic()
         triage_ms = round(1000 * (watch - start), 2)
         if triaged.decision is not Decision.RETRIEVE:

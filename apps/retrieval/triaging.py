@@ -42,10 +42,11 @@ class Triaged:
         return (WarningCode.UNBOUND_REFERENCE, NOTHING_NAMED) if self.verdict.ground is Ground.NO_ANCHOR else None
 
 
-def decide(context: QueryContext, key: bytes | None, labels: Labels) -> Triaged:
+def decide(context: QueryContext, key: bytes | None, labels: Labels, *, project_named: bool = False) -> Triaged:
     """Run triage on a query. Labels and the index of names are asked only where a name could change the decision.
 
-    ``key`` is that of the tenant's index; without it only labels are asked.
+    ``key`` is that of the tenant's index; without it only labels are asked. ``project_named``: the request says which project it
+    is about, so that "the project" means that one.
     """
     request = Request(
         question=context.question,
@@ -53,7 +54,7 @@ def decide(context: QueryContext, key: bytes | None, labels: Labels) -> Triaged:
         window=context.window,
         attachments=context.attachments,
         explicit=bool(context.fact_keys or context.topics or context.entities) or context.trigger is not Trigger.QUERY,
-        project=context.project is not None,
+        project=project_named,
     )
     verdict = triage(request)
     if verdict.names_matter:

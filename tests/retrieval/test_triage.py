@@ -175,6 +175,12 @@ def test_keys_and_labels_beside_the_words_are_anchors():
     assert ask("So how did it turn out?", explicit=True).decision is Decision.RETRIEVE
 
 
+def test_a_project_explains_the_project_and_nothing_else():
+    assert ask("How is the project going?", project=True).decision is Decision.RETRIEVE
+    for question in ("And then?", "What was the outcome?", "结果如何？", "So how did it turn out?"):
+        assert ask(question, project=True).decision is Decision.ASK
+
+
 def test_the_task_says_what_the_question_leaves_out():
     task = "Answer the user's question about the field test."
     assert triage(Request(question="So how did it turn out?", task=task)).decision is Decision.RETRIEVE

@@ -136,6 +136,13 @@ def test_aliases_and_labels_are_names_too(memories, asking):
     assert asking.packet("什么是蛋羹？", **AUTO).decision == "RETRIEVE"
 
 
+def test_the_project_is_the_one_that_was_asked_in(asking):
+    """A caller with one project has not said that the question is about it."""
+    assert asking.packet("How is the project going?", project="kiosk", **AUTO).decision == "RETRIEVE"
+    assert asking.packet("How is the project going?", **AUTO).decision == "ASK"
+    assert asking.packet("And then?", project="kiosk", **AUTO).decision == "ASK"
+
+
 def test_other_moments_than_a_question_are_retrieved(asking):
     for trigger in (Trigger.SESSION_START, Trigger.COMPACTION, Trigger.TASK_SWITCH):
         packet = asking.packet("", trigger=trigger, **AUTO)

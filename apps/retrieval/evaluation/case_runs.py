@@ -139,7 +139,10 @@ class _Run:
         again = answer_query(self._access(self.case.by), self.case.question)
         if _keys(packet) != _keys(again):
             self._fault(Fault.UNSTABLE, "the same question got another packet")
-        self._judge(packet, get_trace(self._access(self.case.by), packet.trace_id))
+        if packet.trace_id is None:
+            self._fault(Fault.ERROR, "there is no trace")
+        else:
+            self._judge(packet, get_trace(self._access(self.case.by), packet.trace_id))
         return self.found
 
     def _fault(self, fault: Fault, detail: str) -> None:

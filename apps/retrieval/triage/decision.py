@@ -57,6 +57,7 @@ class Verdict:
 
 
 _HANDED_OVER = 2_000
+_PROJECT_NOUNS = frozenset({"project", "项目"})
 _SHORT = 80  # no encoded file is
 _NOTHING = read("")
 _TO_ATTACHMENT = (english.TO_ATTACHMENT, chinese.TO_ATTACHMENT)
@@ -170,9 +171,8 @@ class _Triage:
         ]
 
     def _means_project(self, reading: Reading) -> bool:
-        return not reading.references or any(
-            one.noun.lower() in {"project", "项目", "plan", "task", "计划", "任务"} for one in reading.references
-        )
+        """Whether "the project" is said: the one that was asked in. What names no kind at all is not explained by it."""
+        return any(one.noun.lower() in _PROJECT_NOUNS for one in reading.references)
 
     def _wants_something(self, reading: Reading) -> bool:
         return any(reading.says(*one) for one in _WISHES)
