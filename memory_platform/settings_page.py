@@ -40,8 +40,8 @@ LINES: dict[str, Line] = {
         "made once, kept in `secrets/secret_key` of the home folder",
     ),
     "CERTIFICATE_KEY": Line(
-        "Signs deletion certificates: 32 random bytes in URL-safe base 64. `manage.py certificate_key` prints the public half; keep "
-        "an old public key as long as there are certificates signed with it.",
+        "Signs deletion certificates: 32 random bytes in URL-safe base 64. `manage.py certificate_key` prints the public half; "
+        "keep an old public key as long as there are certificates signed with it.",
         "made once, kept in `secrets/certificate_key` of the home folder",
     ),
     "DEBUG": Line("Django's debug pages, which show code and values. Never on a machine that others reach."),

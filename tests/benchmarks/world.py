@@ -228,7 +228,9 @@ def _count(place: Place) -> None:
         tenant_id=place.tenant_id, namespace_id=place.namespace_id, defaults={"analysis_version": str(ANALYSIS_VERSION)}
     )
     lengths = lengths_of(names_of("bench.1000", ()), labelled=False)
-    IndexState.objects.filter(pk=state.pk).update(documents=documents, name_lengths=lengths, analysis_version=str(ANALYSIS_VERSION))
+    IndexState.objects.filter(pk=state.pk).update(
+        documents=documents, name_lengths=lengths, analysis_version=str(ANALYSIS_VERSION)
+    )
 
 
 def _key(tenant_id: UUID) -> bytes:

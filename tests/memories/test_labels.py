@@ -26,7 +26,9 @@ def test_only_canonical_keys_are_labels_of_records(world):
 @pytest.mark.requirement("LB-11", "LB-13", "LB-14")
 def test_a_question_may_use_aliases_and_is_told_what_nobody_knows(world):
     with world.inside():
-        found = resolve_hints(vocabulary(world.tenant_id)["topic"], ["Field Test", "现场测试", "FIELD_TEST", "feild_test", "deploys"])
+        found = resolve_hints(
+            vocabulary(world.tenant_id)["topic"], ["Field Test", "现场测试", "FIELD_TEST", "feild_test", "deploys"]
+        )
     assert found.known == ("field_test", "deploys")
     assert found.unknown == ("feild_test",)
 
