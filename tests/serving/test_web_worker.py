@@ -4,27 +4,55 @@ from __future__ import annotations
 
 import json
 import logging
+import selectors
 import socket
+import struct
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future
 
 import pytest
 from gunicorn.config import Config
 from gunicorn.workers.gthread import TConn
 
-from memory_platform import gunicorn_conf
+from memory_platform import gunicorn_conf, web_worker
 from memory_platform.web_worker import WebWorker
 
 CANARY = "canary-7d40"
 
 
+class Threads:
+    """In place of the pool: keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.given: list[TConn] = []
+
+    def submit(self, _function: object, conn: TConn) -> Future[object]:
+        self.given.append(conn)
+        return Future()
+
+
 @pytest.fixture
-def worker() -> WebWorker:
-    """Only what handling one connection needs: no process, no listening socket."""
+def worker() -> Iterator[WebWorker]:
+    """Only what handling connections needs: no process, no listening socket."""
     made = WebWorker.__new__(WebWorker)
+    made.tpool = Threads()
+    made.poller = selectors.DefaultSelector()
+    made.pending_conns, made.keepalived_conns, made.nr_conns = deque(), deque(), 0
     made.cfg = Config()
     for name in ("limit_request_line", "limit_request_fields", "limit_request_field_size"):
         made.cfg.set(name, getattr(gunicorn_conf, name))
     made.log = logging.getLogger("gunicorn.error")
-    return made
+    yield made
+    made.poller.close()
+
+
+@pytest.fixture
+def connected(worker: WebWorker) -> Iterator[tuple[TConn, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield TConn(worker.cfg, ours, ("127.0.0.1", 1), ("127.0.0.1", 2)), theirs
 
 
 def answered(worker: WebWorker, sent: bytes) -> tuple[int, dict[str, str], dict[str, object]]:
@@ -77,3 +105,48 @@ def test_a_fault_of_the_application_is_one_of_ours(worker, caplog):
     assert (status, body["code"]) == (500, "internal_error")
     assert CANARY not in json.dumps(body)
     assert CANARY not in caplog.text
+
+
+def test_a_connection_takes_a_thread_only_when_something_is_said(worker, connected):
+    conn, client = connected
+    worker.enqueue_req(conn)
+    worker.wait_for_and_dispatch_events(0)
+    assert worker.tpool.given == []
+    client.sendall(b"G")
+    worker.wait_for_and_dispatch_events(0)
+    assert worker.tpool.given == [conn]
+
+
+def test_stopping_lets_a_connection_go_that_never_said_anything(worker, connected):
+    conn, client = connected
+    worker.enqueue_req(conn)
+    worker.murder_pending()
+    client.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        client.recv(1)
+    worker._let_idle_ones_go()
+    worker.murder_pending()
+    assert client.recv(1) == b""
+
+
+def test_stopping_keeps_an_idle_connection_for_a_request_on_its_way_and_no_longer(worker, connected, monkeypatch):
+    conn, client = connected
+    now = time.monotonic()
+    conn.set_timeout()
+    worker.poller.register(conn.sock, selectors.EVENT_READ, None)
+    worker.keepalived_conns.append(conn)
+    worker._let_idle_ones_go()
+    worker.murder_keepalived()
+    assert list(worker.keepalived_conns) == [conn]
+    monkeypatch.setattr(time, "monotonic", lambda: now + 1)
+    worker.murder_keepalived()
+    assert client.recv(1) == b""
+
+
+def test_a_client_that_stops_in_the_middle_is_given_up(worker, connected, monkeypatch):
+    conn, client = connected
+    monkeypatch.setattr(web_worker, "_STALLED", struct.pack("ll", 0, 50_000))
+    worker.enqueue_req(conn)
+    client.sendall(b"GET / HT")
+    worker.wait_for_and_dispatch_events(0)
+    assert worker.handle(conn) is False
