@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import connection
 
 from apps.core.canonical import json_hash, proposition, sha256_hex
 from apps.core.ids import new_id
@@ -17,10 +17,12 @@ from apps.memories.models import Memory, MemoryVersion
 from apps.memories.projections import IndexedText
 from apps.retention.models import RetentionClass
 from apps.retrieval.analysis import ANALYSIS_VERSION
-from apps.retrieval.models import IndexState, Posting
+from apps.retrieval.models import IndexState, Posting, TermStat
 from apps.retrieval.models.index import Layer
 from apps.retrieval.names import lengths_of, names_of
 from apps.retrieval.postings import name_terms, tenant_key, text_terms
+from apps.retrieval.rebuild import rebuild_namespace
+from apps.tenants.console_access import command_access
 from apps.tenants.models import Namespace, Subject, Tenant
 from tests.benchmarks.words import Speaker
 
@@ -47,6 +49,19 @@ def place_of(tenant: str, scope: str, scope_id: str) -> Place:
         retention = RetentionClass.objects.filter(tenant=owner).order_by("key").first()
         assert retention is not None
         return Place(owner.id, namespace.id, namespace.subject_id, retention.id)
+
+
+def renew(tenant: str) -> int:
+    """Rebuild what an older text analysis has indexed: data is made once and outlives it. Returns the number of namespaces."""
+    with system_context():
+        stale = list(
+            IndexState.objects.filter(tenant__key=tenant)
+            .exclude(analysis_version=str(ANALYSIS_VERSION))
+            .values_list("tenant_id", "namespace_id")
+        )
+    for tenant_id, namespace_id in stale:
+        rebuild_namespace(command_access(tenant_id), namespace_id)
+    return len(stale)
 
 
 def subjects_of(tenant: str) -> list[str]:
@@ -123,6 +138,7 @@ def _twin_of(cursor: Any, table: str, join: str, changes: dict[str, str]) -> str
 def _write(place: Place, texts: list[str], start: int) -> None:
     began = datetime(2024, 1, 1, tzinfo=UTC)
     key = _key(place.tenant_id)
+    generation = _state(place).generation
     contents, memories, versions, postings = [], [], [], []
     for number, text in enumerate(texts, start=start):
         content_id, memory_id, version_id = new_id(), new_id(), new_id()
@@ -172,7 +188,7 @@ def _write(place: Place, texts: list[str], start: int) -> None:
         names = [(Layer.NAMES, term) for term in name_terms(key, names_of(f"bench.{number}", ()), (), ())]
         postings += [
             {
-                "generation": 1,
+                "generation": generation,
                 "namespace_id": place.namespace_id,
                 "layer": int(layer),
                 "term": term,
@@ -213,6 +229,7 @@ def _default(field: Any) -> Any:
 
 def _count(place: Place) -> None:
     """Statistics as the projection would have kept them."""
+    state = _state(place)
     with connection.cursor() as cursor:
         cursor.execute(
             "DELETE FROM retrieval_termstat WHERE tenant_id = %s AND namespace_id = %s", [place.tenant_id, place.namespace_id]
@@ -220,17 +237,22 @@ def _count(place: Place) -> None:
         cursor.execute(
             "INSERT INTO retrieval_termstat (tenant_id, generation, namespace_id, layer, term, documents) "
             "SELECT tenant_id, generation, namespace_id, layer, term, count(*) FROM retrieval_posting "
-            "WHERE tenant_id = %s AND generation = 1 AND namespace_id = %s AND layer < %s GROUP BY 1, 2, 3, 4, 5",
-            [place.tenant_id, place.namespace_id, int(Layer.NAMES)],
+            "WHERE tenant_id = %s AND generation = %s AND namespace_id = %s AND layer < %s GROUP BY 1, 2, 3, 4, 5",
+            [place.tenant_id, state.generation, place.namespace_id, int(Layer.NAMES)],
         )
     documents = Memory.objects.filter(tenant_id=place.tenant_id, namespace_id=place.namespace_id).count()
-    state, _ = IndexState.objects.get_or_create(
-        tenant_id=place.tenant_id, namespace_id=place.namespace_id, defaults={"analysis_version": str(ANALYSIS_VERSION)}
-    )
     lengths = lengths_of(names_of("bench.1000", ()), labelled=False)
     IndexState.objects.filter(pk=state.pk).update(
         documents=documents, name_lengths=lengths, analysis_version=str(ANALYSIS_VERSION)
     )
+
+
+def _state(place: Place) -> IndexState:
+    with system_context():
+        state, _ = IndexState.objects.get_or_create(
+            tenant_id=place.tenant_id, namespace_id=place.namespace_id, defaults={"analysis_version": str(ANALYSIS_VERSION)}
+        )
+    return state
 
 
 def _key(tenant_id: UUID) -> bytes:
@@ -239,8 +261,7 @@ def _key(tenant_id: UUID) -> bytes:
 
 
 def analyse() -> None:
-    """Fresh planner statistics, as autovacuum would have made them by the time anybody asks."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        for model in (Content, Memory, MemoryVersion, Posting, IndexState):
-            cursor.execute(f"ANALYZE {model._meta.db_table}")
-        cursor.execute("ANALYZE retrieval_termstat")
+    """Clean pages and fresh planner statistics, as autovacuum would have made them by the time anybody asks."""
+    with connection.cursor() as cursor:
+        for model in (Content, Memory, MemoryVersion, Posting, TermStat, IndexState):
+            cursor.execute(f"VACUUM (ANALYZE) {model._meta.db_table}")
