@@ -148,7 +148,10 @@ def test_what_was_deleted_is_not_read_again(memories, world):
         drain()
     with world.inside():
         assert list(Memory.objects.filter(state="active").values_list("fact_key", flat=True)) == ["door"]
-        assert set(ProcessingJob.objects.filter(kind="reextract").values_list("state", flat=True)) == {"done"}
+        states = set(ProcessingJob.objects.filter(kind="reextract").values_list("state", flat=True))
+        # The deletion's layer of queued work may come before the work does: then it is taken out of the queue.
+        assert states <= {"done", "discarded"}, states
+        assert "done" in states
 
 
 def test_sources_that_it_does_not_read_are_counted(memories, world):
