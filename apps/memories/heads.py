@@ -19,16 +19,25 @@ if TYPE_CHECKING:
 
     from apps.tenants.access import Access
 
-_HEADS = """
-SELECT m.id, m.namespace_id, m.memory_type, m.fact_key, m.state, m.version, m.last_version, m.authority, m.retrieval_policy,
-    m.conflict_set_id,
-    v.id, v.memory_id, v.version, v.content_id, v.rationale_id, v.aliases_id, v.conditions, v.topics, v.entities,
+_VERSION = """v.id, v.memory_id, v.version, v.content_id, v.rationale_id, v.aliases_id, v.conditions, v.topics, v.entities,
     v.epistemic_status, v.verdict, v.observed_at, v.last_confirmed_at, v.expected_resolution_at, v.valid_from, v.valid_to,
-    v.independent_evidence_count, v.authority_revision
+    v.independent_evidence_count, v.authority_revision"""
+_DOOR = """m.tenant_id = %s AND m.id = ANY(%s) AND m.namespace_id = ANY(%s) AND m.state <> 'revoked'
+    AND (m.access_policy_id IS NULL OR m.access_policy_id = ANY(%s))"""
+_HEADS = f"""
+SELECT m.id, m.namespace_id, m.memory_type, m.fact_key, m.state, m.version, m.last_version, m.authority, m.retrieval_policy,
+    m.conflict_set_id, {_VERSION}
 FROM memories_memory m JOIN memories_memoryversion v ON v.id = m.head_id
-WHERE m.tenant_id = %s AND m.id = ANY(%s) AND m.namespace_id = ANY(%s) AND m.state <> 'revoked'
-    AND (m.access_policy_id IS NULL OR m.access_policy_id = ANY(%s))
-"""
+WHERE {_DOOR}
+"""  # noqa: S608 - pieces of this module
+_READABLE = f"SELECT m.id FROM memories_memory m WHERE {_DOOR}"  # noqa: S608 - pieces of this module
+_HELD = f"""
+SELECT DISTINCT ON (v.memory_id) {_VERSION}
+FROM memories_memoryversion v
+WHERE v.tenant_id = %s AND v.memory_id = ANY(%s) AND v.content_id IS NOT NULL
+    AND v.valid_from <= %s AND (v.valid_to IS NULL OR v.valid_to > %s)
+ORDER BY v.memory_id, v.valid_from DESC, v.version DESC
+"""  # noqa: S608 - pieces of this module
 _MEMORY_COLUMNS = 10
 _CONDITIONS = 6  # place of the JSON column among those of the version
 
@@ -79,6 +88,18 @@ def readable_heads(access: Access, memory_ids: Collection[UUID], namespace_ids: 
     within = [key for key in namespace_ids if key in access.by_id and access.by_id[key].read]
     rows = fetch_prepared(_HEADS, [access.tenant_id, list(memory_ids), within, list(access.policies)])
     return [_memory(row) for row in rows]
+
+
+def readable_ids(access: Access, memory_ids: Collection[UUID]) -> set[UUID]:
+    """Those of these memories that the access may read."""
+    rows = fetch_prepared(_READABLE, [access.tenant_id, list(memory_ids), list(access.readable), list(access.policies)])
+    return {key for (key,) in rows}
+
+
+def held_at(tenant_id: UUID, memory_ids: Collection[UUID], as_of: datetime) -> dict[UUID, HeadVersion]:
+    """``timeline.in_force`` in plain rows: the version of each memory that holds at an instant, for who may read the memories."""
+    rows = fetch_prepared(_HELD, [tenant_id, list(memory_ids), as_of, as_of])
+    return {version.memory_id: version for version in map(_head, rows)}
 
 
 def _memory(row: tuple[Any, ...]) -> ReadableMemory:

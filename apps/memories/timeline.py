@@ -16,6 +16,7 @@ from apps.core.prepared import fetch_prepared
 from apps.evidence.models import Evidence
 from apps.evidence.reads import readable_names
 from apps.memories.door import readable_memories
+from apps.memories.heads import readable_ids
 from apps.memories.models import ConflictSet, Memory, MemoryVersion
 from apps.memories.sources import FIDELITY_ORDER
 from apps.memories.texts import texts_of
@@ -155,7 +156,7 @@ def relations_between(access: Access, memory_pks: Collection[UUID]) -> list[Rela
     if not rows:
         return []
     ends = {key for row in rows for key in row[1:]}
-    readable = set(readable_memories(access).filter(id__in=ends).values_list("id", flat=True))
+    readable = readable_ids(access, ends)
     return [RelationRow(*row) for row in sorted(rows) if row[1] in readable and row[2] in readable]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from apps.core.ids import public_id
 from apps.memories import timeline
-from apps.memories.heads import HeadVersion, ReadableMemory, readable_heads
+from apps.memories.heads import HeadVersion, ReadableMemory, held_at, readable_heads
 from apps.memories.labels import vocabulary
 from apps.memories.models import MemoryType, Relation
 from apps.memories.texts import texts_of
@@ -90,7 +90,7 @@ def _holding(context: QueryContext, memories: dict[UUID, ReadableMemory]) -> dic
         else:
             unclear.append(key)
     if unclear:
-        held |= timeline.in_force(context.tenant_id, unclear, context.as_of)
+        held |= held_at(context.tenant_id, unclear, context.as_of)
         for key in unclear:
             held.setdefault(key, memories[key].head)
     return held

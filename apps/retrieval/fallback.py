@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from apps.core.prepared import fetch_prepared
-from apps.memories import timeline
-from apps.memories.heads import readable_heads
+from apps.memories.heads import held_at, readable_heads
 from apps.memories.texts import texts_of
 from apps.retrieval.analysis import index_terms, query_terms
 from apps.retrieval.fusion import competition_ranks, term_weight
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from apps.memories.heads import HeadVersion
-    from apps.memories.models import MemoryVersion
     from apps.memories.projections import IndexedText
     from apps.retrieval.context import QueryContext
     from apps.retrieval.names import Called
@@ -63,15 +61,13 @@ def recall_from_memories(access: Access, context: QueryContext) -> Recalled:
     return Recalled(tuple(merged((*rows, *by_identity(context)))), KnownTerms(weights=weights, words=words.words), words)
 
 
-def _versions(access: Access, context: QueryContext) -> dict[UUID, tuple[HeadVersion | MemoryVersion, str]]:
+def _versions(access: Access, context: QueryContext) -> dict[UUID, tuple[HeadVersion, str]]:
     """Heads, and what held before them, by primary key, with the key of their fact."""
     states = _PAST if context.mode is Mode.HISTORY else _LIVING
     rows = fetch_prepared(_NEWEST, [context.tenant_id, list(context.namespaces), states, READ])
     memories = {one.id: one for one in readable_heads(access, [key for (key,) in rows], context.namespaces)}
-    found: dict[UUID, tuple[HeadVersion | MemoryVersion, str]] = {
-        one.head.id: (one.head, one.fact_key) for one in memories.values()
-    }
-    for version in timeline.in_force(context.tenant_id, list(memories), context.as_of).values():
+    found: dict[UUID, tuple[HeadVersion, str]] = {one.head.id: (one.head, one.fact_key) for one in memories.values()}
+    for version in held_at(context.tenant_id, list(memories), context.as_of).values():
         found[version.id] = (version, memories[version.memory_id].fact_key)
     return found
 
@@ -85,9 +81,7 @@ def _weights(context: QueryContext, held: Mapping[UUID, frozenset[str]]) -> dict
     }
 
 
-def _may_be_called(
-    context: QueryContext, words: Called, version: HeadVersion | MemoryVersion, fact_key: str, text: IndexedText
-) -> bool:
+def _may_be_called(context: QueryContext, words: Called, version: HeadVersion, fact_key: str, text: IndexedText) -> bool:
     """By a name or label in the question; slips are left to the index."""
     labels = {*version.topics, *version.entities}
     if not labels.isdisjoint({*context.topics, *context.entities}):

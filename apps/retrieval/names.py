@@ -67,7 +67,8 @@ class Called:
 
     runs: tuple[Name, ...] = ()
     unknown: frozenset[str] = frozenset()
-    _forms: dict[int, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
+    _forms: dict[int, frozenset[str]] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _slipped: dict[int, tuple[Name, ...]] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def words(self) -> int:
@@ -91,7 +92,15 @@ class Called:
         """Does it stand there with one slip?"""
         if not self.unknown or len(name) > _SLIP_WORDS or not any(token.forgiving for token in name):
             return False
-        return any(_with_one_slip(name, window, self.unknown) for window in self.windows(len(name)))
+        return any(_with_one_slip(name, window, self.unknown) for window in self._suspects(len(name)))
+
+    def _suspects(self, length: int) -> tuple[Name, ...]:
+        """The stretches that hold an unknown word: no other can be a name with a slip."""
+        found = self._slipped.get(length)
+        if found is None:
+            suspects = (window for window in self.windows(length) if any(token.raw in self.unknown for token in window))
+            found = self._slipped[length] = tuple(suspects)
+        return found
 
 
 def called(text: str) -> Called:

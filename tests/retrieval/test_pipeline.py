@@ -7,8 +7,9 @@ import pytest
 from apps.core.errors import NotFound, RevisionUnavailable
 from apps.core.ids import parse_public_id
 from apps.evidence.models import Content
+from apps.memories import timeline
 from apps.memories.door import readable_memories
-from apps.memories.heads import readable_heads
+from apps.memories.heads import held_at, readable_heads, readable_ids
 from apps.memories.models import Memory
 from apps.memories.revision import Change, revise_memory, withdraw_memory
 from apps.retention.deletion import DeletionRequest, request_deletion
@@ -117,7 +118,7 @@ def test_the_statement_of_queries_is_the_door_of_every_read(world, memories):
         for who in ("alice", "bob"):
             access = world.access(who)
             by_statement = {row.id for row in readable_heads(access, every, access.readable)}
-            assert by_statement == set(readable_memories(access).values_list("id", flat=True))
+            assert by_statement == set(readable_memories(access).values_list("id", flat=True)) == readable_ids(access, every)
             assert by_statement
 
 
@@ -130,3 +131,29 @@ def test_a_query_costs_the_same_number_of_statements_whatever_is_there(memories,
         memories.say(f"Berth {number} is free")
     with django_assert_max_num_queries(24):
         asking.packet("berth free")
+
+
+@pytest.mark.requirement("TM-11", "TM-02")
+def test_the_statement_of_queries_knows_what_held_when(world, memories):
+    access = world.access("alice")
+    made = memories.say("Two", fact_key="price", valid_from=at("2022-01-01"), valid_to=at("2023-01-01"))
+    changed = memories.say("Three", fact_key="fare", valid_from=at("2022-01-01"))
+    memories.say("Four", fact_key="fare", valid_from=at("2022-06-01"))
+    memories.say("Five", fact_key="fare", valid_from=at("2090-01-01"))
+    revise_memory(access, made.memory_id, expected_version=1, change=Change(content="Two and a half"), reason="x")
+    ids = [memories.memory(made).id, memories.memory(changed).id]
+    with world.inside():
+        for day in (
+            "2021-01-01",
+            "2022-01-01",
+            "2022-05-31",
+            "2022-06-01",
+            "2022-12-31",
+            "2023-01-01",
+            "2089-01-01",
+            "2091-01-01",
+        ):
+            expected = timeline.in_force(world.tenant_id, ids, at(day))
+            found = held_at(world.tenant_id, ids, at(day))
+            assert {key: row.id for key, row in found.items()} == {key: row.id for key, row in expected.items()}, day
+        assert len(held_at(world.tenant_id, ids, at("2022-05-31"))) == 2
