@@ -74,26 +74,12 @@ def searched(context: QueryContext, triaged: Triaged) -> QueryContext:
 
 
 def shown(triaged: Triaged) -> dict[str, Any]:
-    """The parse as the packet shows it to the caller, in the caller's own words."""
-    verdict = triaged.verdict
-    parse = verdict.parse
-    return {
-        "status": parse.status,
-        "task_type": parse.task_type,
-        "time_view": parse.time_view,
-        "target": {"kind": parse.target.kind, "text": parse.target.text} if parse.target else None,
-        "unresolved": list(parse.unresolved),
-        "ground": verdict.ground,
-        "anchors": [{"kind": one.kind, "text": one.text} for one in verdict.anchors],
-        "references": [
-            *({"text": one.reference.text if one.reference else None, "bound_to": one.anchor.text} for one in verdict.bound),
-            *({"text": one.text, "bound_to": None} for one in verdict.unbound),
-        ],
-    }
+    """The parse as the packet shows it: what the trace keeps of it, so that no answer repeats the words of a question."""
+    return {name: value for name, value in codes(triaged).items() if name not in {"suggested", "divergence"}}
 
 
 def codes(triaged: Triaged) -> dict[str, Any]:
-    """The same for the trace: codes, and places in the window that is kept with the words of the request; no words."""
+    """The verdict for packet and trace: codes, and places in the window that is kept with the words of the request; no words."""
     verdict = triaged.verdict
     parse = verdict.parse
     return {

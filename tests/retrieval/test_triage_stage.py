@@ -73,7 +73,9 @@ def test_what_a_reference_means_is_searched_for_whoever_decided(memories, asking
     for fields in ({}, AUTO):
         packet = asking.packet("What happened to it?", window=BATTERY, **fields)
         assert [item.content for item in packet.items] == ["The foghorn battery was replaced in June"]
-        assert packet.triage.parse["references"] == [{"text": "it", "bound_to": "foghorn battery"}]
+        [bound] = packet.triage.parse["bound"]
+        said = BATTERY[bound["turn"]].content
+        assert said[bound["start"] : bound["start"] + bound["length"]].lower() == "foghorn battery"
         assert packet.warnings == []
     assert asking.contents("What happened to it?") == []
 
@@ -124,7 +126,8 @@ def test_names_of_the_scope_are_anchors(memories, asking):
     assert asking.packet("Explain beekeeping", **AUTO).decision == "SKIP"
     memories.say("Smoke first", fact_key="hobby.beekeeping")
     packet = asking.packet("Explain beekeeping", **AUTO)
-    assert (packet.decision, packet.triage.parse["target"]) == ("RETRIEVE", {"kind": "label", "text": "beekeeping"})
+    assert (packet.decision, packet.triage.parse["target"]) == ("RETRIEVE", "label")
+    assert "beekeeping" not in str(packet.triage)
     assert [item.content for item in packet.items] == ["Smoke first"]
     assert asking.packet("Translate into Dutch: beekeeping is hard.", **AUTO).decision == "SKIP"
 
