@@ -23,13 +23,15 @@ def end_on_sigterm() -> None:
 def held_off() -> Iterator[None]:
     """SIGTERM and SIGINT that arrive inside take effect when the block is over.
 
-    For steps of which half would be worse than none, and that are short: nothing but SIGKILL ends the program meanwhile.
+    For steps of which half would be worse than none, and that are short: nothing but SIGKILL ends the program meanwhile. What
+    was ignored before (a shell starts programs in the background without SIGINT) is ignored inside, too.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # Python runs handlers in the main thread only
         return
     arrived: list[int] = []
-    before = {number: signal.signal(number, lambda number, _frame: arrived.append(number)) for number in ENDING}
+    heeded = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, lambda number, _frame: arrived.append(number)) for number in heeded}
     try:
         yield
     finally:

@@ -19,8 +19,9 @@ from memory_platform.embedded.places import Places, database_settings
 PROJECT = Path(__file__).resolve().parents[2]
 
 HOLDER = """
-import os, sys, time
+import os, signal, sys, time
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.SIG_IGN if "--without-sigint" in sys.argv else signal.default_int_handler)
 from memory_platform.embedded.leases import lease
 from memory_platform.signals import end_on_sigterm
 end_on_sigterm()

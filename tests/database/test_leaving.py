@@ -22,8 +22,9 @@ from tests.database.conftest import Holder, query, server_pid
 pytestmark = pytest.mark.chaos
 
 
-def test_signals_while_it_leaves_wait_until_the_server_is_stopped(home, holder):
-    one = holder()
+@pytest.mark.parametrize("start", [[], ["--without-sigint"]], ids=["at a prompt", "in the background of a shell"])
+def test_signals_while_it_leaves_wait_until_the_server_is_stopped(home, holder, start):
+    one = holder(*start)
     one.wait_up()
     pid = server_pid(home)
     with start_lock(home) as locked:  # somebody else is starting or stopping: leaving has to wait
