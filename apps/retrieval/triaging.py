@@ -35,8 +35,8 @@ class Triaged:
     @property
     def warning(self) -> tuple[WarningCode, str] | None:
         """A hint for a query that is answered although something in it points nowhere."""
-        if self.decision is not Decision.RETRIEVE:
-            return None
+        if self.decision is not Decision.RETRIEVE or self.verdict.ground is Ground.EXPLICIT:
+            return None  # keys and labels beside the words say what is meant
         if self.verdict.unbound:
             return WarningCode.UNBOUND_REFERENCE, UNBOUND
         return (WarningCode.UNBOUND_REFERENCE, NOTHING_NAMED) if self.verdict.ground is Ground.NO_ANCHOR else None

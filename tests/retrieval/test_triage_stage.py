@@ -102,6 +102,15 @@ def test_a_reference_that_points_nowhere_is_a_warning(world, asking):
     assert asking.packet("What did Anna say about the budget?", **AUTO).warnings == []
 
 
+@pytest.mark.parametrize("words", ["look it up", "What did he say about that?", "查一下那个", "他当时怎么说的?"])
+@pytest.mark.parametrize("fields", [{}, AUTO])
+def test_keys_and_labels_beside_the_words_say_what_is_meant(memories, asking, words, fields):
+    memories.say("The budget is nine thousand", fact_key="budget.total")
+    packet = asking.packet(words, fact_keys=("budget.total",), **fields)
+    assert [item.content for item in packet.items] == ["The budget is nine thousand"]
+    assert packet.warnings == []
+
+
 @pytest.mark.requirement("TR-13", "TR-14", "TR-15")
 def test_the_phrase_of_an_attachment_finds_its_memory(memories, asking):
     memories.say("The glacier custard incident happened on the second night")
