@@ -210,6 +210,27 @@ def test_two_values_of_one_thing_have_one_key(first, second):
     assert (one.memory_type, one.fact_key) == (other.memory_type, other.fact_key)
 
 
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("你好,我叫刘琳,很高兴认识你。", "我叫刘琳"),
+        ("我叫刘琳，今年三十岁。", "我叫刘琳"),
+        ("我是刘琳，很高兴认识你。", "我是刘琳"),
+        ("我叫刘琳。", "我叫刘琳"),
+        ("My name is Lucy Chen, nice to meet you.", "My name is Lucy Chen"),
+        ("My name is Lucy Chen.", "My name is Lucy Chen"),
+    ],
+)
+def test_a_greeting_behind_the_name_is_no_part_of_it(text, content):
+    proposed = only(text)
+    assert (proposed.fact_key, proposed.content) == ("name", content)
+    assert text[proposed.start : proposed.start + proposed.length] == content
+
+
+def test_a_word_of_degree_is_no_part_of_what_is_liked():
+    assert only("我对中国菜也很感兴趣").fact_key == only("我对中国菜很感兴趣").fact_key
+
+
 @pytest.mark.requirement("CA-26")
 @pytest.mark.parametrize(
     ("first", "second"),

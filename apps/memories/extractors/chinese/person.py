@@ -96,7 +96,7 @@ _FACTS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         r"|我姓.{1,2}[，,]?名)\s?(?P<value>[\u4e00-\u9fff·]{2,6}|[A-Z][A-Za-z .·'-]{1,30})[。.!！]?(?:$|[，,])"
     )),
     ("fact", "name", verbose(
-        r"^我是(?P<value>[\u4e00-\u9fff·]{2,4}|[A-Z][A-Za-z]{1,15})[，,]\s?(?:很高兴|请多|初次|幸会|来自|今年)"
+        r"^我是(?P<value>[\u4e00-\u9fff·]{2,4}|[A-Z][A-Za-z]{1,15})(?=[，,]\s?(?:很高兴|请多|初次|幸会|来自|今年))"
     )),
     ("preference", "name.preferred", verbose(
         r"^(?:请|你|您|大家|以后|都|可以|就|直接)*+(?:叫|称呼|喊)我(?!起床|吃饭|一声|来|去|的|什么|怎么|爸|妈|回"
@@ -167,8 +167,9 @@ def about_the_speaker(sentence: Sentence) -> Reading | None:
     """Name, work, home, main language: facts of which a person has one at a time."""
     masked = simplified(sentence.masked)
     for memory_type, key, pattern in _FACTS:
-        if pattern.match(masked):
-            return Reading(memory_type=memory_type, key=key, belongs_to=SUBJECT)
+        match = pattern.match(masked)
+        if match is not None:  # what follows a comma ("pleased to meet you") is no part of the fact
+            return Reading(memory_type=memory_type, key=key, said=(0, match.end()), belongs_to=SUBJECT)
     abstains = _ABSTAINS.match(masked)
     if abstains is not None:
         return Reading(memory_type="preference", key=preference_key(abstains["what"]), belongs_to=SUBJECT)

@@ -162,8 +162,9 @@ _ALLERGY = verbose(
 def about_the_speaker(sentence: Sentence) -> Reading | None:
     """Name, work, home, main language: facts of which a person has one at a time."""
     for memory_type, key, pattern in _FACTS:
-        if pattern.match(sentence.masked):
-            return Reading(memory_type=memory_type, key=key, belongs_to=SUBJECT)
+        match = pattern.match(sentence.masked)
+        if match is not None:  # what follows a comma ("nice to meet you") is no part of the fact
+            return Reading(memory_type=memory_type, key=key, said=(0, match.end()), belongs_to=SUBJECT)
     allergy = _ALLERGY.match(sentence.masked)
     return (
         Reading(memory_type="fact", key=fact_key("allergy", allergy["what"]), belongs_to=SUBJECT) if allergy is not None else None
