@@ -229,6 +229,8 @@ def test_a_greeting_behind_the_name_is_no_part_of_it(text, content):
 
 def test_a_word_of_degree_is_no_part_of_what_is_liked():
     assert only("我对中国菜也很感兴趣").fact_key == only("我对中国菜很感兴趣").fact_key
+    assert only("我最喜欢游乐园了!").fact_key == only("我喜欢游乐园").fact_key
+    assert only("我喜欢画画,喜欢那种安静").fact_key == only("我喜欢画画").fact_key
 
 
 @pytest.mark.requirement("CA-26")

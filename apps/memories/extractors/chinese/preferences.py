@@ -88,7 +88,7 @@ _NOT_A_LIKING = verbose(
 )
 # What is said about the liked thing is no part of its name.
 _COMMENT = verbose(
-    r"[，,]\s?(?:但是?|不过|可是|因为|由于|这|那|它|让|尤其|特别|往往|经常|像|比如|例如|如|也|还|每|感觉|觉得|所以|真的"
+    r"[，,]\s?(?:喜欢|但是?|不过|可是|因为|由于|这|那|它|让|尤其|特别|往往|经常|像|比如|例如|如|也|还|每|感觉|觉得|所以|真的"
     r"|非常)|因为|尤其是|[。！;；]"
 )
 _HOBBY = verbose(
@@ -145,7 +145,7 @@ def liking(sentence: Sentence) -> Reading | None:
     match = _LIKING.match(masked)
     if match is None or _NOT_A_LIKING.search(match["liked"].strip()) or (match["verb"] == "爱" and len(match["liked"]) < 2):  # noqa: PLR2004
         return None
-    liked = _COMMENT.split(sentence.text[match.start("liked") :], maxsplit=1)[0].strip(" 。.!！~～，,")
+    liked = _COMMENT.split(sentence.text[match.start("liked") :], maxsplit=1)[0].strip(" 。.!！~～，,").rstrip("了啦呢呀啊")
     if not spelled(liked):
         return None
     return Reading(memory_type="preference", key=preference_key(liked), belongs_to=SUBJECT)
