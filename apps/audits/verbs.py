@@ -60,6 +60,8 @@ _ALL = (
     Verb(52, "job.discarded", Severity.WARNING, _("dead letter discarded")),
     Verb(60, "index.rebuilt", Severity.NOTICE, _("index rebuilt")),
     Verb(70, "content.revealed", Severity.WARNING, _("private text shown")),
+    Verb(71, "trace.replayed", Severity.NOTICE, _("recorded question asked again")),
+    Verb(72, "trace.explained", Severity.NOTICE, _("asked why a memory was not given")),
     Verb(80, "project.renamed", Severity.INFO, _("project renamed")),
     Verb(81, "member.added", Severity.NOTICE, _("project member added")),
     Verb(82, "member.ended", Severity.NOTICE, _("project membership ended")),

@@ -14,7 +14,7 @@ from apps.retrieval.context import Candidate, Rejected, Warned
 from apps.retrieval.packet import BudgetOut, Conflict, Hint, Omitted, Packet, TriageOut, item_of
 from apps.retrieval.recall import NOTHING_RECALLED, Recalled
 from apps.retrieval.selection import Selection, nothing
-from apps.retrieval.traces import TraceNote, write_trace
+from apps.retrieval.traces import TraceNote, asked_with, write_trace
 from apps.retrieval.triage.vocabulary import Decision
 from apps.retrieval.triaging import Triaged, codes, shown
 from apps.retrieval.vocabulary import BudgetUnit, Outcome, PacketFormat, Reason, Stage, WarningCode
@@ -140,6 +140,7 @@ def _trace(attempt: Attempt) -> UUID | None:
         timings_ms={},
         project_id=attempt.project.project_id if attempt.project else None,
         triage=codes(attempt.triaged) if attempt.triaged is not None else {},
+        asked=asked_with(attempt.access, attempt.question, context, (len(context.topics), len(context.entities))),
     )
     try:
         with tenant_transaction(attempt.access):

@@ -6,7 +6,7 @@ fetches what those rules need, in the order in which access must be decided.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import structlog
@@ -26,10 +26,10 @@ from apps.retrieval.lexical import IndexUnusableError
 from apps.retrieval.naming import with_names
 from apps.retrieval.packet import Hint, Packet
 from apps.retrieval.question import Question
-from apps.retrieval.recall import NOTHING_RECALLED, Recalled, recall
+from apps.retrieval.recall import Recalled, recall
 from apps.retrieval.relevance import RelevanceRule, passes
 from apps.retrieval.selection import STANDING, Selection, nothing, select
-from apps.retrieval.traces import TraceNote, write_trace
+from apps.retrieval.traces import TraceNote, asked_with, write_trace
 from apps.retrieval.triage.vocabulary import Decision
 from apps.retrieval.triage.window import seen
 from apps.retrieval.triaging import codes, decide, searched
@@ -75,73 +75,82 @@ def answer_query(access: Access, question: Question) -> Packet:
         return unavailable(attempt)
 
 
+@dataclass(frozen=True, slots=True)
+class WorkedOut:
+    """What a query comes to, before anything is written or given out."""
+
+    selection: Selection
+    outcome: str
+    revision: int
+    labels: Labels
+    funnel: dict[str, int]
+    timings_ms: dict[str, float]
+
+
+def work_out(attempt: Attempt, asked_at: datetime, *, lasting: bool = True) -> WorkedOut:
+    """Triage, recall, authority and rules for one query, inside the caller's tenant context. Nothing is written.
+
+    ``lasting``: something else than a trace may be written in the same transaction, whose commit has to reach the disk. Raises
+    IndexUnusableError and whatever the database raises when it cannot be read.
+    """
+    access, question = attempt.access, attempt.question
+    revision, key, labelled = _snapshot(access.tenant_id, lasting=lasting)
+    labels = labels_of(access.tenant_id, question, exist=labelled)
+    context = attempt.context = _context(access, question, attempt.project, labels, asked_at, revision)
+    start = clock.monotonic()
+    triaged = attempt.triaged = decide(
+        context, None if attempt.without_index else key, labels, project_named=question.project is not None
+    )
+    watch = clock.monotonic()
+    timings = {"triage": round(1000 * (watch - start), 2)}
+    if triaged.decision is not Decision.RETRIEVE:  # no memory is read
+        unasked = Outcome.SKIPPED if triaged.decision is Decision.SKIP else Outcome.CLARIFICATION_NEEDED
+        return WorkedOut(nothing(context, unasked), unasked, revision, labels, {}, timings)
+    context = attempt.context = labels.named_in(searched(context, triaged))
+    rows = _fetch(attempt, key)
+    fetched = clock.monotonic()
+    selection = select(context, rows, attempt.recalled.known, called_by=attempt.recalled.called, rule=rule_of(access))
+    if attempt.without_index:
+        selection = replace(selection, warnings=(FALLBACK, *selection.warnings))
+    outcome = _outcome(attempt, selection, key)
+    timings |= {"fetch": round(1000 * (fetched - watch), 2), "decide": round(1000 * (clock.monotonic() - fetched), 2)}
+    funnel = {
+        "recall": len(attempt.recalled.found),
+        "authority": len(rows),
+        "chosen": len(selection.chosen),
+        "rejected": len(selection.rejected),
+    }
+    return WorkedOut(selection, outcome, revision, labels, funnel, timings)
+
+
 def _answered(attempt: Attempt) -> Packet:
-    access, question, project = attempt.access, attempt.question, attempt.project
-    asked_at = clock.now()
+    access = attempt.access
     with tenant_transaction(access) as tx:
-        revision, key, labelled = _snapshot(access.tenant_id)
-        labels = labels_of(access.tenant_id, question, exist=labelled)
-        context = attempt.context = _context(access, question, project, labels, asked_at, revision)
-        start = clock.monotonic()
-        triaged = attempt.triaged = decide(
-            context, None if attempt.without_index else key, labels, project_named=question.project is not None
-        )
-        watch = clock.monotonic()
-        triage_ms = round(1000 * (watch - start), 2)
-        if triaged.decision is not Decision.RETRIEVE:
-            return _unanswered(attempt, triage_ms)
-        context = attempt.context = labels.named_in(searched(context, triaged))
-        rows = _fetch(attempt, key)
-        fetched = clock.monotonic()
-        selection = select(context, rows, attempt.recalled.known, called_by=attempt.recalled.called, rule=_rule(access))
-        if attempt.without_index:
-            selection = replace(selection, warnings=(FALLBACK, *selection.warnings))
+        done = work_out(attempt, clock.now(), lasting=False)
+        context, triaged = attempt.asked
+        retrieved = triaged.decision is Decision.RETRIEVE
+        if attempt.without_index and retrieved:
             ask_for_rebuild(tx, access, context.namespaces)
-        outcome = _outcome(attempt, selection, key)
-        conflicts = disputes_of(access, context, selection)
-        decided = clock.monotonic()
+        conflicts = disputes_of(access, context, done.selection)
+        hints = [hint for hint in (triaged.warning,) if hint]
         note = TraceNote(
             decision=triaged.decision,
-            outcome=outcome,
-            revision=revision,
-            funnel={
-                "recall": len(attempt.recalled.found),
-                "authority": len(rows),
-                "chosen": len(selection.chosen),
-                "rejected": len(selection.rejected),
-            },
-            timings_ms={
-                "triage": triage_ms,
-                "fetch": round(1000 * (fetched - watch), 2),
-                "decide": round(1000 * (decided - fetched), 2),
-            },
-            project_id=project.project_id if project else None,
+            outcome=done.outcome,
+            revision=done.revision,
+            funnel=done.funnel,
+            timings_ms=done.timings_ms,
+            project_id=attempt.project.project_id if attempt.project else None,
             triage=codes(triaged),
-            warnings=[hint[0] for hint in (triaged.warning,) if hint],
+            warnings=[hint[0] for hint in hints],
+            asked=asked_with(access, attempt.question, context, (len(done.labels.topics), len(done.labels.entities))),
         )
-        trace_id = write_trace(access, context, attempt.recalled, selection, note)
-    warnings = [Hint(warning.code, warning.detail, warning.memory_id) for warning in selection.warnings]
-    warnings += [Hint(*hint) for hint in (triaged.warning,) if hint]
-    warnings += labels.warnings
-    return packet_of(attempt, selection, outcome, trace_id, conflicts=conflicts, warnings=warnings)
-
-
-def _unanswered(attempt: Attempt, triage_ms: float) -> Packet:
-    """SKIP and ASK: a trace is written, no memory is read."""
-    context, triaged = attempt.asked
-    outcome = Outcome.SKIPPED if triaged.decision is Decision.SKIP else Outcome.CLARIFICATION_NEEDED
-    selection = nothing(context, outcome)
-    note = TraceNote(
-        decision=triaged.decision,
-        outcome=outcome,
-        revision=context.snapshot_revision or 0,
-        funnel={},
-        timings_ms={"triage": triage_ms},
-        project_id=attempt.project.project_id if attempt.project else None,
-        triage=codes(triaged),
-    )
-    trace_id = write_trace(attempt.access, context, NOTHING_RECALLED, selection, note)
-    return packet_of(attempt, selection, outcome, trace_id)
+        trace_id = write_trace(access, context, attempt.recalled, done.selection, note)
+    if not retrieved:
+        return packet_of(attempt, done.selection, done.outcome, trace_id)
+    warnings = [Hint(warning.code, warning.detail, warning.memory_id) for warning in done.selection.warnings]
+    warnings += [Hint(*hint) for hint in hints]
+    warnings += done.labels.warnings
+    return packet_of(attempt, done.selection, done.outcome, trace_id, conflicts=conflicts, warnings=warnings)
 
 
 def _only_project(access: Access) -> NamespaceGrant | None:
@@ -150,19 +159,21 @@ def _only_project(access: Access) -> NamespaceGrant | None:
     return grants[0] if len(access.projects) == 1 and len(grants) == 1 else None
 
 
-def _snapshot(tenant_id: UUID) -> tuple[int, bytes, bool]:
+def _snapshot(tenant_id: UUID, *, lasting: bool) -> tuple[int, bytes, bool]:
     """The revision this answer speaks for, the key of the tenant's index, and whether the tenant has labels.
 
-    A trace need not survive a power cut, so its commit does not wait for the disk. The statements of a query find what they read
-    by whole keys, so a plan made for all values is the plan for any: making a new one each time would cost as much as running it.
+    A trace need not survive a power cut, so a commit that is not ``lasting`` does not wait for the disk. The statements of a
+    query find what they read by whole keys, so a plan made for all values is the plan for any: making a new one each time would
+    cost as much as running it.
     """
-    [(revision, key, labelled, *_)] = fetch_prepared(_SNAPSHOT, [tenant_id, tenant_id])
+    [(revision, key, labelled, *_)] = fetch_prepared(_SNAPSHOT, [tenant_id, None if lasting else "off", tenant_id])
     return int(revision), bytes(key), bool(labelled)
 
 
 _SNAPSHOT = """
 SELECT revision, index_key, EXISTS (SELECT FROM memories_label WHERE tenant_id = %s),
-    set_config('synchronous_commit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)
+    set_config('synchronous_commit', coalesce(%s, current_setting('synchronous_commit')), true),
+    set_config('plan_cache_mode', 'force_generic_plan', true)
 FROM tenants_tenant WHERE id = %s
 """
 
@@ -207,7 +218,7 @@ def _context(
     )
 
 
-def _rule(access: Access) -> RelevanceRule:
+def rule_of(access: Access) -> RelevanceRule:
     share = access.settings.get("relevance_share")
     return RelevanceRule(share=int(str(share))) if share is not None else RelevanceRule()
 
@@ -240,7 +251,7 @@ def _outcome(attempt: Attempt, selection: Selection, key: bytes) -> str:
     there = replace(context, namespaces=others, fact_keys=())
     elsewhere = _recalled(attempt, there, key, context.max_candidates)
     related = [row for row in elsewhere.found if not row.lanes.keys() <= STANDING]
-    rule = _rule(access)
+    rule = rule_of(access)
     for candidate in with_names(there, candidates(access, there, related), elsewhere.called):
         if passes(rule, elsewhere.known, candidate.recall, policy=candidate.retrieval_policy):
             return Outcome.FILTERED_BY_SCOPE

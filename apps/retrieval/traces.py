@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from apps.retrieval.context import Candidate, QueryContext, Rejected
+    from apps.retrieval.question import Question
     from apps.retrieval.recall import Recalled
     from apps.retrieval.selection import Selection
     from apps.tenants.access import Access
@@ -43,6 +44,26 @@ class TraceNote:
     project_id: UUID | None
     triage: Mapping[str, Any] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    asked: Mapping[str, Any] = field(default_factory=dict)
+
+
+def asked_with(access: Access, question: Question, context: QueryContext, hints: tuple[int, int]) -> dict[str, Any]:
+    """What a query was asked with besides its words, in codes and numbers: with the words it can be asked again.
+
+    ``hints``: how many of the topics and of the entities kept with the words came with the question; the others its words name.
+    """
+    return {
+        "decision": question.decision,
+        "project_named": question.project is not None,
+        "hints": list(hints),
+        "types": sorted(context.types),
+        "max_candidates": context.max_candidates,
+        "max_items": context.max_items,
+        "format": context.format,
+        "style": context.style,
+        "profile": context.profile,
+        "relevance_share": access.settings.get("relevance_share"),
+    }
 
 
 def write_trace(access: Access, context: QueryContext, recalled: Recalled, selection: Selection, note: TraceNote) -> UUID:
@@ -51,7 +72,7 @@ def write_trace(access: Access, context: QueryContext, recalled: Recalled, selec
     The words of the question go into a Content row of the first namespace of the caller, so that they die with their subject.
     """
     days = access.settings.get("trace_days", DEFAULT_WINDOW_DAYS)
-    trace_id = new_id()
+    trace_id, request_id = new_id(), _store_request(access, context)
     row = {
         "id": trace_id,
         "tenant_id": access.tenant_id,
@@ -62,11 +83,12 @@ def write_trace(access: Access, context: QueryContext, recalled: Recalled, selec
         "subject_id": access.subject_id,
         "session_id": access.session_id or "",
         "project_id": note.project_id,
-        "request_id": _store_request(access, context),
+        "request_id": request_id,
         "mode": context.mode,
         "trigger": context.trigger,
         "decision": note.decision,
         "triage": note.triage,
+        "asked": {**note.asked, "words": request_id is not None},
         "outcome": note.outcome,
         "namespaces": sorted(context.namespaces),
         "window_roles": [turn.role[:32] for turn in context.window],
@@ -104,7 +126,7 @@ def _store_request(access: Access, context: QueryContext) -> UUID | None:
         "entities": list(context.entities),
         "fact_keys": list(context.fact_keys),
     }
-    if not any((context.task.strip(), context.question.strip(), context.window, context.attachments, context.environment)):
+    if not any(part.strip() if isinstance(part, str) else part for part in words.values()):
         return None
     return store_text(access.tenant_id, access.readable[0], _json(words))
 

@@ -33,6 +33,7 @@ class RetrievalTrace(TenantOwned):
     trigger = models.CharField(_("trigger"), max_length=16)
     decision = models.CharField(_("decision"), max_length=16)
     triage = models.JSONField(_("triage"), default=dict, db_default=models.Value({}, models.JSONField()), blank=True)
+    asked = models.JSONField(_("asked with"), default=dict, db_default=models.Value({}, models.JSONField()), blank=True)
     outcome = models.CharField(_("outcome"), max_length=24)
     namespaces = ArrayField(models.UUIDField(), default=list, verbose_name=_("namespaces"))
     window_roles = ArrayField(models.CharField(max_length=32), default=list, blank=True, verbose_name=_("window"))
