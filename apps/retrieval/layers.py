@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
+MEMORIES_AT_ONCE = CHUNK // 10  # a memory has about ten postings
+
 
 class LexicalIndexLayer(Layer):
     """Postings of the target's memories, words and names, in all generations, and their share of the statistics."""
@@ -30,7 +32,7 @@ class LexicalIndexLayer(Layer):
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:
         """Remove the postings of one chunk of memories; the counts go down with the rows that were really there."""
-        ids = [key for key in sorted(target.keys, key=str) if cursor is None or str(key) > cursor][: CHUNK // 10]
+        ids = [key for key in sorted(target.keys, key=str) if cursor is None or str(key) > cursor][:MEMORIES_AT_ONCE]
         if not ids:
             return Cleared(0, None)
         with connection.cursor() as db:
@@ -51,18 +53,32 @@ class LexicalIndexLayer(Layer):
         ).count()
 
 
+_NAMED_STATISTICS = """
+FROM unnest(%s::uuid[], %s::int[], %s::smallint[], %s::bigint[], %s::int[]) AS d(namespace_id, generation, layer, term, count)
+"""
+_LOCK_STATISTICS = f"""
+SELECT 1 {_NAMED_STATISTICS} JOIN retrieval_termstat t ON t.tenant_id = %s AND t.generation = d.generation
+    AND t.namespace_id = d.namespace_id AND t.layer = d.layer AND t.term = d.term
+ORDER BY t.namespace_id, t.generation, t.layer, t.term FOR UPDATE OF t
+"""
+_LOWER_STATISTICS = f"""
+UPDATE retrieval_termstat t SET documents = t.documents - d.count {_NAMED_STATISTICS}
+WHERE t.tenant_id = %s AND t.generation = d.generation AND t.namespace_id = d.namespace_id AND t.layer = d.layer
+    AND t.term = d.term
+"""  # noqa: S608 - a constant of this module
+
+
 def _lower_statistics(tenant_id: UUID, rows: list[tuple[UUID, int, int, int, UUID, int]]) -> None:
     terms = Counter(row[:4] for row in rows if row[2] < IndexLayer.NAMES)
     documents: Counter[tuple[UUID, int]] = Counter()
     for namespace, era, _, _ in {(row[0], row[2] & 1, row[4], row[5]) for row in rows}:
         documents[(namespace, era)] += 1
+    counted = sorted(terms.items(), key=lambda item: (str(item[0][0]), item[0][1:]))
+    columns = [list(column) for column in zip(*((*key, count) for key, count in counted), strict=True)] or [[]] * 5
     with connection.cursor() as db:
-        for (namespace, generation, layer, term), count in sorted(terms.items(), key=lambda item: (str(item[0][0]), item[0][1:])):
-            db.execute(
-                "UPDATE retrieval_termstat SET documents = documents - %s "
-                "WHERE tenant_id = %s AND generation = %s AND namespace_id = %s AND layer = %s AND term = %s",
-                [count, tenant_id, generation, namespace, layer, term],
-            )
+        # Locked in one order for everybody, then lowered in one statement.
+        for statement in (_LOCK_STATISTICS, _LOWER_STATISTICS):
+            db.execute(statement, [*columns, tenant_id])
         db.execute(
             "DELETE FROM retrieval_termstat WHERE tenant_id = %s AND namespace_id = ANY(%s) AND documents <= 0",
             [tenant_id, list({key[0] for key in terms})],

@@ -32,6 +32,7 @@ _RECOVERY_DEADLINE = 900.0  # a large database replays its log after a crash; gi
 _SOCKET_DEADLINE = 5.0
 _STRAYS_DEADLINE = 20.0
 _FAST_STOP_DEADLINE = 60.0
+_ASK_EVERY = 0.2
 _IMMEDIATE_STOP_DEADLINE = 10.0
 _LARGEST_LOG = 8 * 1024 * 1024
 
@@ -164,12 +165,19 @@ def _launch(places: Places, account: Account) -> subprocess.Popen[bytes]:
 
 
 def _abandon(child: subprocess.Popen[bytes]) -> None:
-    """End a server that we were interrupted in waiting for: stop() would not find it before it has written its pid file."""
-    child.send_signal(signal.SIGINT)
-    try:
-        child.wait(_FAST_STOP_DEADLINE)
-    except subprocess.TimeoutExpired:
-        child.send_signal(signal.SIGQUIT)
+    """End a server that we were interrupted in waiting for: stop() would not find it before it has written its pid file.
+
+    The signal is sent again until the server is gone: before it has its handlers, one that we have inherited as ignored is lost.
+    """
+    until = time.monotonic() + _FAST_STOP_DEADLINE
+    while time.monotonic() < until:
+        child.send_signal(signal.SIGINT)
+        try:
+            child.wait(_ASK_EVERY)
+        except subprocess.TimeoutExpired:
+            continue
+        return
+    child.send_signal(signal.SIGQUIT)
 
 
 def _becomes_reachable(places: Places, pid: int) -> bool:

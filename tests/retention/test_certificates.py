@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import CommandError, call_command
 
 from apps.core.canonical import sha256_hex
 from apps.evidence.ingestion import accept_event
@@ -156,14 +157,22 @@ def test_the_command_checks_offline_with_the_public_key_alone(tmp_path, settings
     assert with_key.returncode == 0 and with_key.stdout.startswith("genuine: del_1"), with_key
     own_key = run("verify_certificate", str(certificate), "--json", home=stranger)
     assert own_key.returncode == 1 and json.loads(own_key.stdout)["reason"] == "signed_with_another_key"
-    certificate.write_bytes(certificate.read_bytes().replace(b"del_1", b"del_2"))
-    altered = run("verify_certificate", str(certificate), "--key", str(key), home=stranger)
-    assert altered.returncode == 1 and "altered" in altered.stdout
-    certificate.write_bytes(signed({"format": "something else"}))
-    other = run("verify_certificate", str(certificate), "--key", str(key), "--json", home=stranger)
-    assert other.returncode == 1 and json.loads(other.stdout)["reason"] == "unknown_format"
-    for arguments in ([str(tmp_path / "missing")], [str(certificate), "--key", str(certificate)], []):
-        assert run("verify_certificate", *arguments, home=stranger).returncode == 2
+    assert run("verify_certificate", home=stranger).returncode == 2
+
+
+def test_what_is_no_certificate_of_this_key_is_told_by_what_is_wrong(tmp_path, capsys):
+    certificate, key = tmp_path / "certificate.json", tmp_path / "key.pem"
+    key.write_text(pem_of(public_key()))
+    genuine = signed({"format": "memory-platform/deletion-certificate/1", "job_id": "del_1"})
+    for content, said in ((genuine.replace(b"del_1", b"del_2"), "altered"), (signed({"format": "other"}), "unknown_format")):
+        certificate.write_bytes(content)
+        with pytest.raises(SystemExit) as ended:
+            call_command("verify_certificate", str(certificate), "--key", str(key), "--json")
+        assert ended.value.code == 1 and said in json.loads(capsys.readouterr().out)["reason"]
+    for arguments in ([str(tmp_path / "missing")], [str(certificate), "--key", str(certificate)]):
+        with pytest.raises(CommandError) as refused:
+            call_command("verify_certificate", *arguments)
+        assert refused.value.returncode == 2
 
 
 def test_the_secret_half_is_made_once_and_private(tmp_path):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
-from django.db import connection, connections
+from django.db import connections
 
 from apps.audits.models import AuditEntry
 from apps.core import clock
@@ -285,37 +282,6 @@ def test_a_long_deletion_lets_others_have_their_turn(world, monkeypatch):
     work_off()
     shown = read_deletion(alice, job_id)
     assert shown.status == "completed" and step(shown).cleared == 7 and step(shown).attempts > 1
-
-
-@pytest.mark.requirement("DJ-13", "DJ-14", "DJ-15")
-@pytest.mark.chaos
-@pytest.mark.parametrize(
-    "point",
-    [
-        "_begin:before:1", "_begin:after:1", "_open:before:1", "_open:after:1", "clear:inside:1", "_clear_chunk:after:1", "clear:inside:2",
-        "_clear_chunk:after:2", "clear:inside:3", "_clear_chunk:after:3", "_prove:before:1", "verify:inside:1", "_prove:after:1",
-        "_complete:before:1", "_complete:after:1",
-    ],
-)  # fmt: skip
-def test_a_killed_worker_is_followed_by_one_that_goes_on_behind_its_last_commit(world, monkeypatch, point):
-    alice = world.access("alice")
-    accept_events(alice, [draft(f"n {n}") for n in range(5)])
-    job_id = erase(alice, "session", "s-1", reason="because")
-    script = Path(__file__).with_name("killed_worker.py")
-    database = connection.settings_dict["NAME"]
-    killed = subprocess.run(
-        [sys.executable, str(script), database, point], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert killed.returncode == -9, killed.stderr
-    monkeypatch.setattr(evidence_layers, "CHUNK", 2)
-    drain_all(world)
-    shown = read_deletion(alice, job_id)
-    assert shown.status == "completed" and shown.deletion_epoch == 1 and world.namespace("user", "alice").deletion_epoch == 1
-    assert (step(shown).found, step(shown).cleared, step(shown).remaining) == (5, 5, 0)
-    assert texts(world) == []
-    with world.inside():
-        assert AuditEntry.objects.filter(verb="deletion.completed").count() == 1
-        assert ProcessingJob.objects.get(kind="deletion").state == "done"
 
 
 @pytest.mark.requirement("DJ-13", "OJ-07")
