@@ -46,6 +46,8 @@ _ALL = (
     Verb(32, "memory.confirmed", Severity.INFO, _("memory confirmed")),
     Verb(33, "memory.withdrawn", Severity.NOTICE, _("memory withdrawn")),
     Verb(34, "memory.conflicted", Severity.NOTICE, _("memory put in conflict")),
+    Verb(35, "memory.settled", Severity.NOTICE, _("memory settled in a conflict")),
+    Verb(36, "conflict.resolved", Severity.WARNING, _("conflict settled")),
     Verb(40, "deletion.accepted", Severity.CRITICAL, _("deletion accepted")),
     Verb(41, "deletion.completed", Severity.CRITICAL, _("deletion completed")),
     Verb(42, "deletion.stalled", Severity.CRITICAL, _("deletion stalled")),

@@ -234,6 +234,20 @@ class VersionConflict(Conflict):
         return {"current_version": self.current_version}
 
 
+class ConflictChanged(Conflict):
+    """Of a set of contradicting values: somebody else has settled it, or its members are not those that were looked at."""
+
+    code = "conflict_changed"
+    title = "Conflict changed"
+    detail = "The values in conflict are not the ones that were expected. Read the conflict again."
+
+
+class ConflictSettled(Conflict):
+    code = "conflict_settled"
+    title = "Conflict settled"
+    detail = "This conflict has been settled already."
+
+
 class RevisionUnavailable(Conflict):
     code = "revision_unavailable"
     title = "Revision unavailable"

@@ -10,11 +10,15 @@ from apps.core import clock
 from apps.core.cursors import Page, PageRequest, page
 from apps.core.errors import NotFound
 from apps.core.ids import parse_public_id, public_id
+from apps.evidence.models import Trust
 from apps.memories import timeline
 from apps.memories.door import readable_memories
-from apps.memories.lines import HEAD_STATES
-from apps.memories.models import ConflictSet, Memory
+from apps.memories.lines import HEAD_STATES, load
+from apps.memories.models import ConflictSet, EpistemicStatus, Memory
+from apps.memories.precedence import EXPLANATIONS as RULES
+from apps.memories.precedence import Ground, weigh
 from apps.memories.reasons import Reason
+from apps.memories.sources import FIDELITY_ORDER
 from apps.memories.texts import texts_of
 from apps.tenants.transactions import tenant_transaction
 
@@ -24,9 +28,11 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
+    from apps.memories.lines import Rival
     from apps.tenants.access import Access
 
 _LEAST_MEMBERS = 2
+_PRIMARY = frozenset({Trust.SUBJECT, Trust.RECORD})
 
 EXPLANATIONS = {
     Reason.EQUAL_TIME: "Several values are stated for the same time.",
@@ -49,11 +55,26 @@ class ConflictValue:
     independent_evidence_count: int
     fidelity: str | None
     source_refs: list[str]
+    epistemic_status: str
+    authority: str
+    occurred_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class PrecedenceView:
+    """What one rule of LN-23 says: the values it favours; none when it does not tell them apart."""
+
+    rule: str
+    explanation: str
+    favours: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictView:
-    """An open conflict. ``ask``: what a reader should do; no value of it is to be taken as the fact (PK-07)."""
+    """An open conflict. ``ask``: what a reader should do; no value of it is to be taken as the fact (PK-07).
+
+    ``precedence`` explains what speaks for which value, in its order, and ``favoured`` is what is left; a reviewer decides.
+    """
 
     conflict_id: str
     scope: str
@@ -65,6 +86,8 @@ class ConflictView:
     ask: str
     status: str
     members: list[ConflictValue]
+    precedence: list[PrecedenceView]
+    favoured: str | None
     created_at: datetime
 
 
@@ -107,7 +130,7 @@ def settle_emptied(tenant_id: UUID, conflicts: Iterable[UUID], revision: int, *,
             continue
         Memory.objects.filter(tenant_id=tenant_id, id__in=left).update(conflict_set=None, updated_revision=revision)
         ConflictSet.objects.filter(tenant_id=tenant_id, id=conflict).update(
-            status=ConflictSet.Status.RESOLVED, resolved_at=clock.now()
+            status=ConflictSet.Status.RESOLVED, resolved_at=clock.now(), last_members=[*left, *without]
         )
         freed += left
     return freed
@@ -126,6 +149,8 @@ def _views(access: Access, sets: Iterable[ConflictSet]) -> list[ConflictView]:
     heads = timeline.heads(access.tenant_id, [key for one in found for key in one.member_pks])
     texts = texts_of(access.tenant_id, heads.values())
     sources = timeline.sources_of(access, [head.id for head in heads.values()])
+    memories = Memory.objects.filter(tenant_id=access.tenant_id, id__in=list(heads)) if heads else ()
+    rivals = {rival.memory.id: rival for rival in load(access.tenant_id, list(memories))}
     views = []
     for one in found:
         row = rows[one.pk]
@@ -145,8 +170,12 @@ def _views(access: Access, sets: Iterable[ConflictSet]) -> list[ConflictView]:
                     independent_evidence_count=head.independent_evidence_count,
                     fidelity=None if ground is None else ground.fidelity,
                     source_refs=[] if ground is None else list(ground.refs),
+                    epistemic_status=head.epistemic_status,
+                    authority=rivals[key].memory.authority,
+                    occurred_at=head.occurred_at,
                 )
             )
+        findings, favoured = weigh([ground_of(rivals[key]) for key in one.member_pks if key in rivals])
         views.append(
             ConflictView(
                 conflict_id=one.conflict_id,
@@ -159,7 +188,27 @@ def _views(access: Access, sets: Iterable[ConflictSet]) -> list[ConflictView]:
                 ask="verify",
                 status=row.status,
                 members=members,
+                precedence=[
+                    PrecedenceView(found.rule, RULES[found.rule], [public_id("mem", key) for key in found.favoured])
+                    for found in findings
+                ],
+                favoured=None if favoured is None else public_id("mem", favoured),
                 created_at=row.created_at,
             )
         )
     return views
+
+
+def ground_of(rival: Rival) -> Ground:
+    """What the current version of a value rests on, for the precedence of LN-23."""
+    head, links = rival.head, rival.links[rival.memory.version]
+    explicit = head.epistemic_status == EpistemicStatus.EXPLICIT
+    return Ground(
+        memory=rival.memory.id,
+        primary=any(trust in _PRIMARY for link in links for trust in link.trusts) if links else explicit,
+        explicit=explicit,
+        dated_at=head.valid_from if head.effective else None,
+        fidelity_rank=min(
+            (FIDELITY_ORDER.index(link.fidelity) for link in links), default=0 if explicit else len(FIDELITY_ORDER)
+        ),
+    )

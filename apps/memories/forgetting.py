@@ -26,7 +26,7 @@ from apps.memories.lines import Rival, load
 from apps.memories.models import Candidate, Decision, EvidenceLink, Memory, MemoryVersion, Relation
 from apps.memories.projections import project
 from apps.memories.reasons import Reason
-from apps.memories.revision import CONFIRM, REVISE, WITHDRAW
+from apps.memories.revision import CONFIRM, RESOLVE, REVISE, VALIDATE, WITHDRAW
 from apps.memories.sources import roots_of
 from apps.memories.texts import texts_of
 from apps.retention.models import TargetKind
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from apps.tenants.access import Access
     from apps.tenants.transactions import TenantTransaction
 
-_REPEATS = frozenset({REVISE, CONFIRM, WITHDRAW})  # versions made from the one before
+_REPEATS = frozenset({REVISE, CONFIRM, WITHDRAW, RESOLVE, VALIDATE})  # versions made from the one before
 _TEXTS = ("content_id", "rationale_id", "aliases_id", "reason_id")
 
 
@@ -207,9 +207,9 @@ def _summaries_of(target: Target, revoked: set[UUID], gone: set[UUID]) -> set[UU
 
 def _revoke(target: Target, revoked: Iterable[UUID], revision: int) -> None:
     rows = Memory.objects.filter(tenant_id=target.tenant_id, id__in=revoked)
-    sets = set(rows.exclude(conflict_set=None).values_list("conflict_set_id", flat=True))
+    members = dict(rows.exclude(conflict_set=None).values_list("id", "conflict_set_id"))
     rows.update(state=Memory.State.REVOKED, conflict_set=None, updated_revision=revision)
-    conflicts.settle_emptied(target.tenant_id, sets, revision)
+    conflicts.settle_emptied(target.tenant_id, set(members.values()), revision, without=members)
 
 
 def _recount(target: Target, loss: _Loss, revision: int) -> None:

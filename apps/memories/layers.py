@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Q
 
 from apps.memories.forgetting import dropped_candidates, erase_candidates, erase_versions, lost_events
-from apps.memories.models import Candidate, EvidenceLink, Memory, MemoryVersion, Relation
+from apps.memories.models import Candidate, ConflictSet, EvidenceLink, Memory, MemoryVersion, Relation
 from apps.memories.outside import was_sent
 from apps.retention.layers import CHUNK, Cleared, Layer, RemainingCopy, Target
 
@@ -93,12 +93,15 @@ class Versions(Layer):
 
 
 class Relations(Layer):
-    """Evidence links and relations of revoked memories. Conflicts were settled when the deletion was accepted."""
+    """Evidence links and relations of revoked memories, and the keys of the conflicts that they were in.
+
+    Those conflicts were settled when the deletion was accepted, or before.
+    """
 
     key: ClassVar[str] = "relations"
 
     def discover(self, target: Target) -> int:
-        return self._links(target).count() + self._relations(target).count()
+        return self._links(target).count() + self._relations(target).count() + self._conflicts(target).count()
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:  # noqa: ARG002 - what is cleared is gone, nothing to skip
         for rows in (self._links(target), self._relations(target)):
@@ -106,6 +109,12 @@ class Relations(Layer):
             if keys:
                 rows.model.objects.filter(tenant_id=target.tenant_id, id__in=keys).delete()
                 return Cleared(len(keys), str(keys[-1]))
+        settled = list(self._conflicts(target).order_by("id").values_list("id", flat=True)[:CHUNK])
+        if settled:
+            ConflictSet.objects.filter(tenant_id=target.tenant_id, id__in=settled).update(
+                fact_key=_FORGOTTEN_KEY, conditions_hash=""
+            )
+            return Cleared(len(settled), str(settled[-1]))
         return Cleared(0, None)
 
     def verify(self, target: Target) -> int:
@@ -116,13 +125,19 @@ class Relations(Layer):
                 "WHERE m.tenant_id = %s AND m.id = ANY(%s)) + (SELECT count(*) FROM memories_memory m JOIN memories_relation r "
                 "ON m.id IN (r.source_id, r.target_id) WHERE m.tenant_id = %s AND m.id = ANY(%s)) + "
                 "(SELECT count(*) FROM memories_memory m WHERE m.tenant_id = %s AND m.id = ANY(%s) "
-                "AND m.conflict_set_id IS NOT NULL)",
-                [target.tenant_id, _revoked(target)] * 3,
+                "AND m.conflict_set_id IS NOT NULL) + (SELECT count(DISTINCT s.id) FROM memories_memory m "
+                "JOIN memories_conflictset s ON s.tenant_id = m.tenant_id AND m.id = ANY(s.last_members) "
+                "WHERE m.tenant_id = %s AND m.id = ANY(%s) AND s.fact_key <> '')",
+                [target.tenant_id, _revoked(target)] * 4,
             )
             return int(cursor.fetchone()[0])
 
     def _links(self, target: Target) -> QuerySet[EvidenceLink]:
         return EvidenceLink.objects.filter(tenant_id=target.tenant_id, memory_id__in=_revoked(target))
+
+    def _conflicts(self, target: Target) -> QuerySet[ConflictSet]:
+        settled = ConflictSet.objects.filter(tenant_id=target.tenant_id, last_members__overlap=_revoked(target))
+        return settled.exclude(fact_key=_FORGOTTEN_KEY)
 
     def _relations(self, target: Target) -> QuerySet[Relation]:
         ends = _revoked(target)

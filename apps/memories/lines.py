@@ -150,6 +150,11 @@ def lock_memory(tenant_id: UUID, memory_id: UUID) -> Rival:
     return load(tenant_id, [memory])[0]
 
 
+def lock_memories(tenant_id: UUID, memory_ids: Collection[UUID]) -> list[Rival]:
+    """Several memories, locked by primary key; the caller holds their namespace row."""
+    return load(tenant_id, list(_locked().filter(tenant_id=tenant_id, id__in=memory_ids).order_by("id")))
+
+
 def _locked() -> QuerySet[Memory]:
     return Memory.objects.select_related("retention_class").select_for_update(of=("self",), no_key=True)
 

@@ -197,7 +197,7 @@ def _settle(writer: Writer, rivals: Sequence[Rival]) -> None:
         return
     over = [one.memory.conflict_set_id for one in members.values() if one.memory.conflict_set_id is not None]
     ConflictSet.objects.filter(tenant_id=writer.tenant_id, id__in=over).update(
-        status=ConflictSet.Status.RESOLVED, resolved_at=writer.at
+        status=ConflictSet.Status.RESOLVED, resolved_at=writer.at, last_members=[one.memory.id for one in rivals]
     )
     for one in members.values():
         one.memory.conflict_set_id = None

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from apps.tenants.access import Access
     from apps.tenants.transactions import TenantTransaction
 
-REVISE, CONFIRM, WITHDRAW = "REVISE", "CONFIRM", "WITHDRAW"  # what made a version, beside the merge decisions
+# What made a version, beside the merge decisions: its owner did, or a reviewer.
+REVISE, CONFIRM, WITHDRAW, RESOLVE, VALIDATE = "REVISE", "CONFIRM", "WITHDRAW", "RESOLVE", "VALIDATE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

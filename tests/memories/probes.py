@@ -85,4 +85,14 @@ probe(
 )
 probe("DELETE", "memories/<str:memory_id>", Probe(make=make_memory, query=deletion_query, success=202, statements=37))
 probe("GET", "memory-conflicts", Probe(statements=6))
-probe("GET", "memory-conflicts/<str:conflict_id>", Probe(make=make_conflict, statements=10))
+probe("GET", "memory-conflicts/<str:conflict_id>", Probe(make=make_conflict, statements=14))
+probe(
+    "POST",
+    "memory-conflicts/<str:conflict_id>/resolutions",
+    Probe(
+        make=make_conflict,
+        body={"outcome": "withdraw_all", "expected_members": ["mem_0"], "reason": "x"},
+        success=409,
+        statements=15,
+    ),
+)

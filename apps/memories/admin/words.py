@@ -25,8 +25,14 @@ DECISIONS: list[tuple[str, StrOrPromise]] = [
     (Decision.CONFLICT.value, _("conflict")),
     (Decision.REJECT.value, _("rejected")),
 ]
-# What a version says of itself besides them: how people and agents change one.
-BY_HAND: list[tuple[str, StrOrPromise]] = [("REVISE", _("revised")), ("CONFIRM", _("confirmed"))]
+# What a version says of itself besides them: how people and agents change one, and reviewers settle it.
+BY_HAND: list[tuple[str, StrOrPromise]] = [
+    ("REVISE", _("revised")),
+    ("CONFIRM", _("confirmed")),
+    ("WITHDRAW", _("withdrawn")),
+    ("RESOLVE", _("settled by a reviewer")),
+    ("VALIDATE", _("validated by reviewers")),
+]
 
 REASONS: Mapping[str, StrOrPromise] = {
     Reason.TASK_SCOPED: _("holds for the task at hand only"),

@@ -6,13 +6,24 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
-from apps.core.api.fields import boolean, choice, identifier, instant, integer, items, json_object, key, nested, text
+from apps.core.api.fields import anything, boolean, choice, identifier, instant, integer, items, json_object, key, nested, text
 from apps.core.api.schema import Body, ListQuery, Query
-from apps.core.errors import FieldError
+from apps.core.errors import FieldError, ValidationFailed
 from apps.core.limits import LIMITS
-from apps.memories.models import Authority, Candidate, EpistemicStatus, Memory, MemoryType, Relation, RetrievalPolicy, Verdict
+from apps.memories.models import (
+    Authority,
+    Candidate,
+    ConflictSet,
+    EpistemicStatus,
+    Memory,
+    MemoryType,
+    Relation,
+    RetrievalPolicy,
+    Verdict,
+)
 from apps.memories.proposals import Proposal, ProposedRelation
 from apps.memories.reads import MemoryFilter
+from apps.memories.resolution import ExpectedMember, Settlement
 from apps.memories.revision import Change
 from apps.tenants.models import Scope
 from apps.tenants.transactions import MOST_WAIT_MS, WAIT_MS, revision_number
@@ -164,6 +175,71 @@ class WithdrawIn(Body):
 
     expected_version: int | None = integer(default=None, help="Or If-Match.")
     reason: str = text(max_chars=2000, blank=False)
+
+
+class MemberIn(Body):
+    """A value in conflict, as it was read."""
+
+    memory_id: str = identifier()
+    version: int | None = integer(minimum=1, default=None)
+
+
+class ResolutionIn(Body):
+    """How a conflict is settled: a winner, or an outcome for all of its values."""
+
+    winner: str | None = identifier(default=None, help="The id of the value that holds.")
+    outcome: ConflictSet.Outcome | None = choice(ConflictSet.Outcome, default=None)
+    conditions: dict[str, object] = json_object(
+        max_bytes=_CONDITION_BYTES,
+        max_keys=LIMITS.condition_keys,
+        default_factory=dict,
+        help="For keep_both_conditional: by memory id, the conditions under which that value holds.",
+    )
+    reason: str = text(max_chars=2000, blank=False)
+    expected_members: tuple[object, ...] = items(
+        anything(), min_items=1, max_items=_MOST_SOURCES, help="Ids, or {memory_id, version}, of every value in the conflict."
+    )
+
+    def cross_check(self) -> Iterator[FieldError]:
+        """See Body."""
+        outcome = self.outcome or (ConflictSet.Outcome.WINNER if self.winner is not None else None)
+        if outcome is None:
+            yield FieldError("/outcome", "required", "Give a winner or an outcome.")
+        if self.winner is not None and outcome != ConflictSet.Outcome.WINNER:
+            yield FieldError("/winner", "not_applicable", "Only one of winner and outcome can be given.")
+        if self.winner is None and outcome == ConflictSet.Outcome.WINNER:
+            yield FieldError("/winner", "required", "Name the value that holds.")
+        if self.conditions and outcome != ConflictSet.Outcome.KEEP_BOTH:
+            yield FieldError("/conditions", "not_applicable", "Conditions belong to keep_both_conditional.")
+        if not self.conditions and outcome == ConflictSet.Outcome.KEEP_BOTH:
+            yield FieldError("/conditions", "required", "Say under which conditions each value holds.")
+        for name, value in self.conditions.items():
+            if not isinstance(value, dict):
+                yield FieldError(f"/conditions/{name}", "invalid_type", "Conditions are an object.")
+        for place, member in enumerate(self.expected_members):
+            if not isinstance(member, (str, dict)):
+                yield FieldError(f"/expected_members/{place}", "invalid_type", "This is an id, or an object with memory_id.")
+
+    def settlement(self) -> Settlement:
+        """What the verb takes. Raises ValidationFailed for a member object that is wrong."""
+        members = []
+        for place, member in enumerate(self.expected_members):
+            if isinstance(member, str):
+                members.append(ExpectedMember(member))
+                continue
+            try:
+                found = MemberIn.of(member)
+            except ValidationFailed as wrong:
+                at = f"/expected_members/{place}"
+                raise ValidationFailed([FieldError(at + one.pointer, one.code, one.detail) for one in wrong.errors]) from None
+            members.append(ExpectedMember(found.memory_id, found.version))
+        return Settlement(
+            outcome=self.outcome or ConflictSet.Outcome.WINNER,
+            winner=self.winner,
+            conditions={name: value for name, value in self.conditions.items() if isinstance(value, dict)},
+            expected=tuple(members),
+            reason=self.reason,
+        )
 
 
 class CandidateFilters(ListQuery):

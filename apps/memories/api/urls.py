@@ -19,4 +19,5 @@ urlpatterns = [
     path("memories/<str:memory_id>/withdraw", views.MemoryWithdrawal.as_view(), name="memory-withdrawal"),
     path("memory-conflicts", views.Conflicts.as_view(), name="memory-conflicts"),
     path("memory-conflicts/<str:conflict_id>", views.ConflictById.as_view(), name="memory-conflict"),
+    path("memory-conflicts/<str:conflict_id>/resolutions", views.ConflictResolution.as_view(), name="memory-conflict-resolution"),
 ]

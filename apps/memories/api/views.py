@@ -11,7 +11,7 @@ from apps.core.api.responses import respond
 from apps.core.api.schema import ListQuery, Query
 from apps.core.errors import DomainError
 from apps.core.ids import new_id
-from apps.memories import candidates, conflicts, reads, revision
+from apps.memories import candidates, conflicts, reads, resolution, revision
 from apps.memories.api.bodies import (
     CandidateFilters,
     CandidateIn,
@@ -20,6 +20,7 @@ from apps.memories.api.bodies import (
     FreshList,
     MemoryFilters,
     Nothing,
+    ResolutionIn,
     RevisionIn,
     WhichVersion,
     WithdrawIn,
@@ -27,6 +28,7 @@ from apps.memories.api.bodies import (
 from apps.memories.candidate_reads import CandidateDetail, CandidateOutcome, list_candidates, read_candidate
 from apps.memories.conflicts import ConflictView
 from apps.memories.reads import MemoryDetail, MemorySummary, VersionView
+from apps.memories.resolution import Resolved
 from apps.memories.revision import Revised
 from apps.retention.deletion import AcceptedDeletion, DeletionRequest, request_deletion
 from apps.retention.models import TargetKind
@@ -113,6 +115,7 @@ class Memories(GovernedView):
 
 class MemoryById(GovernedView):
     operation = {"GET": "memory:read", "PATCH": "memory:write", "DELETE": "memory:delete"}
+    ungated = frozenset({"DELETE"})
 
     @contract(query=WhichVersion, answers={200: MemoryDetail}, problems=(409, 410), headers=(ETAG,), summary="Read a memory")
     def get(self, request: AgentRequest, memory_id: str) -> HttpResponse:
@@ -231,3 +234,24 @@ class ConflictById(GovernedView):
     def get(self, request: AgentRequest, conflict_id: str) -> HttpResponse:
         Query.parse(request)
         return respond(conflicts.read_conflict(request.access, conflict_id))
+
+
+class ConflictResolution(GovernedView):
+    operation = {"POST": "conflicts:resolve"}
+
+    @contract(
+        request=ResolutionIn,
+        answers={200: Resolved},
+        problems=(409,),
+        headers=(IDEMPOTENCY_KEY,),
+        summary="Settle a conflict",
+    )
+    def post(self, request: AgentRequest, conflict_id: str) -> HttpResponse:
+        try:
+            body = ResolutionIn.parse(request)
+            settlement = body.settlement()
+        except DomainError:
+            with tenant_transaction(request.access):
+                resolution.visible_conflict(request.access, conflict_id)
+            raise
+        return self.once(request, body, lambda: respond(resolution.resolve_conflict(request.access, conflict_id, settlement)))
