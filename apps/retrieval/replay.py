@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from apps.retrieval.selection import Selection
     from apps.tenants.access import Access
 
+BEGINNINGS = frozenset({Trigger.SESSION_START, Trigger.COMPACTION, Trigger.TASK_SWITCH})
 MAY_REPLAY = frozenset({Role.OWNER, Role.COMPLIANCE, Role.AUDITOR})
 
 
@@ -134,8 +135,18 @@ def _verdict(memories: Iterable[Compared], circumstances: Iterable[Circumstance]
 def words_are_gone(trace: RetrievalTrace) -> bool:
     """Were the words of the question erased? Beginnings of a session never had any."""
     if trace.request_id is not None:
-        return read_text(trace.tenant_id, trace.request_id) is None
-    return bool(trace.asked.get("words", trace.trigger == Trigger.QUERY))
+        return words_of(trace) is None
+    return bool(trace.asked.get("words", trace.trigger not in BEGINNINGS))
+
+
+def words_of(trace: RetrievalTrace) -> dict[str, Any] | None:
+    """The words of the question as they were kept; None when they are gone, or are not in the form in which they are kept."""
+    text = read_text(trace.tenant_id, trace.request_id)
+    try:
+        found = json.loads(text) if text is not None else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def ask_again(trace: RetrievalTrace) -> Again:
@@ -168,8 +179,7 @@ def written_since(trace: RetrievalTrace) -> bool:
 
 
 def _question(trace: RetrievalTrace, project: str | None) -> Question:
-    text = read_text(trace.tenant_id, trace.request_id)
-    words: dict[str, Any] = json.loads(text) if text else {}
+    words = words_of(trace) or {}
     asked, budget, default = trace.asked, trace.budget, Question()
     hints = asked.get("hints", [None, None])
     return Question(
