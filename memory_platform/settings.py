@@ -24,6 +24,12 @@ CERTIFICATE_KEY = env.str("CERTIFICATE_KEY", default="") or instance_secret("cer
 DEBUG = env.bool("DEBUG", default=False)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]", "testserver"])
 
+# What was revoked and what is held, outside of the database; see docs/operations.md.
+LEDGER_FOLDER = HOME / "ledger"
+LEDGER_COPY = env.str("LEDGER_COPY", default="")
+BACKUP_KEEP_DAYS = env.int("BACKUP_KEEP_DAYS", default=30)
+BACKUP_MAX_AGE_HOURS = env.int("BACKUP_MAX_AGE_HOURS", default=26)
+
 # -- applications ----------------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [

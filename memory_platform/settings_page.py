@@ -44,6 +44,13 @@ LINES: dict[str, Line] = {
         "keep an old public key as long as there are certificates signed with it.",
         "made once, kept in `secrets/certificate_key` of the home folder",
     ),
+    "LEDGER_COPY": Line(
+        "A second folder for the ledger of revocations, on another disk or machine. Trouble there is shown by `health/ready` and "
+        "`restore_guard`, and stops nothing.",
+        "none",
+    ),
+    "BACKUP_KEEP_DAYS": Line("Days until a backup expires and is deleted by the retention sweep, 1 to 3653."),
+    "BACKUP_MAX_AGE_HOURS": Line("Age from which on the newest backup counts as stale."),
     "DEBUG": Line("Django's debug pages, which show code and values. Never on a machine that others reach."),
     "ALLOWED_HOSTS": Line("Host names that requests may ask for, separated by commas. Add the name your users type."),
     "DATABASE_URL": Line(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,13 @@ from tests.databases import TestServer, pointed_at, test_server
 def database_server() -> Iterator[TestServer]:
     with test_server() as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def _ledger_of_its_own(request: pytest.FixtureRequest, settings: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A test begins with a database that has no ledger yet. The folder is made by whoever writes the first entry."""
+    name = hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:16]
+    settings.LEDGER_FOLDER = tmp_path_factory.getbasetemp() / "ledgers" / name
 
 
 @pytest.fixture(scope="session")

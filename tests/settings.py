@@ -12,3 +12,4 @@ os.environ["MEMORY_PLATFORM_HOME"] = str(Path(__file__).resolve().parent.parent 
 from memory_platform.settings import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # many made-up people, none worth a slow hash
+LEDGER_FOLDER = HOME / "ledger" / str(os.getpid())  # noqa: F405 - each process has databases of its own, so a ledger as well

@@ -57,6 +57,7 @@ _ALL = (
     Verb(46, "hold.lifted", Severity.CRITICAL, _("legal hold lifted")),
     Verb(47, "retention.swept", Severity.NOTICE, _("rows past their period ended")),
     Verb(48, "cancellation.requested", Severity.WARNING, _("cancellation requested")),
+    Verb(49, "deletion.reapplied", Severity.CRITICAL, _("deletion applied again after a restore")),
     Verb(50, "job.dead", Severity.WARNING, _("job ended as dead letter")),
     Verb(51, "job.retried", Severity.NOTICE, _("dead letter retried")),
     Verb(52, "job.discarded", Severity.WARNING, _("dead letter discarded")),

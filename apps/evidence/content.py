@@ -16,6 +16,7 @@ from apps.core.ids import new_id
 from apps.core.prepared import fetch_prepared, prepared_cursor
 from apps.evidence.models import Content
 from apps.evidence.redaction import redact
+from apps.retention.readiness import require_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,10 +68,14 @@ def store_text(tenant_id: UUID, namespace_id: UUID, text: str | None) -> UUID | 
 
 
 def read_texts(tenant_id: UUID, ids: Iterable[UUID | None]) -> dict[UUID, str]:
-    """Texts by id; an id whose text was erased is missing from the answer."""
+    """Texts by id; an id whose text was erased is missing from the answer.
+
+    Raises AuthorityUnavailable while the revocation barrier is not known to be whole, whoever asks: a page, a job or a command.
+    """
     wanted = {key for key in ids if key is not None}
     if not wanted:
         return {}
+    require_whole()
     return dict(fetch_prepared(_TEXTS, [tenant_id, list(wanted)]))
 
 

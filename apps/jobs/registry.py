@@ -20,6 +20,7 @@ __all__ = [
     "LeaseLost",
     "Message",
     "TryAgain",
+    "allowed_now",
     "before_work",
     "complete_all",
     "consumers_of",
@@ -27,6 +28,7 @@ __all__ = [
     "job_handler",
     "on_topic",
     "prepare_to_work",
+    "register_gate",
     "require_leases",
 ]
 
@@ -62,10 +64,12 @@ class Message:
 
 
 Consumer = Callable[[Message], None]
+Gate = Callable[[], "frozenset[str] | None"]
 
 _handlers: dict[str, Handler] = {}
 _preparations: list[Callable[[], None]] = []
 _consumers: dict[str, list[Consumer]] = {}
+_gates: list[Gate] = []
 
 
 def job_handler(
@@ -135,3 +139,18 @@ def before_work(prepare: Callable[[], None]) -> None:
 def prepare_to_work() -> None:
     for prepare in _preparations:
         prepare()
+
+
+def register_gate(gate: Gate) -> None:
+    """Ask ``gate`` before each round of work which kinds may be done now (None: all); it is called outside of transactions."""
+    if gate not in _gates:
+        _gates.append(gate)
+
+
+def allowed_now(mine: dict[str, Handler]) -> dict[str, Handler]:
+    """Those of these handlers that every gate lets through."""
+    for gate in _gates:
+        kinds = gate()
+        if kinds is not None:
+            mine = {kind: handler for kind, handler in mine.items() if kind in kinds}
+    return mine

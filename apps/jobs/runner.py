@@ -18,7 +18,7 @@ from apps.core.isolation import tenant_context
 from apps.jobs import claims, heartbeats
 from apps.jobs.dispatch import dispatch
 from apps.jobs.look import look
-from apps.jobs.registry import Handler, handlers
+from apps.jobs.registry import Handler, allowed_now, handlers
 from apps.jobs.runs import GiveUp, JobRun, Later, LeaseLost, TryAgain, error_code
 from apps.tenants.access import Access, ActorKind
 from apps.tenants.console_access import SERVICE_ID, SERVICE_OPERATIONS, service_access
@@ -87,7 +87,8 @@ class _Drain:
     def run(self) -> Drained:
         while not self._over():
             heartbeats.beat()
-            found = look(self.mine)
+            mine = allowed_now(self.mine)
+            found = look(mine)
             if not found.due:
                 break
             before = (self.done.jobs, self.done.messages)
@@ -99,7 +100,7 @@ class _Drain:
             for kind in found.kinds:
                 if self._over():
                     break
-                self._work_off(self.mine[kind])
+                self._work_off(mine[kind])
             if not found.silent and before == (self.done.jobs, self.done.messages):
                 break  # another worker was faster
         return self.done

@@ -15,15 +15,20 @@ class RetentionConfig(AppConfig):
         from apps.retention import jobs  # noqa: F401, PLC0415 - registers the handler; models are loaded only now
         from apps.retention.classes import apply_classes, parse_classes  # noqa: PLC0415
         from apps.retention.layers import register_layer  # noqa: PLC0415
+        from apps.retention.ledger.guard import is_whole  # noqa: PLC0415
         from apps.retention.models import TargetKind  # noqa: PLC0415
         from apps.retention.private_tables import keep_no_samples  # noqa: PLC0415
+        from apps.retention.readiness import barrier_is_whole, register_barrier_check  # noqa: PLC0415
         from apps.retention.storage import StorageLayer  # noqa: PLC0415
         from apps.retention.sweeps import sweep_everything  # noqa: PLC0415
         from apps.retention.targets import register_target, resolve_namespace  # noqa: PLC0415
+        from apps.tenants.gates import register_gate  # noqa: PLC0415
         from apps.tenants.provisioning import register_section  # noqa: PLC0415
 
         register_layer(StorageLayer())
         register_chore(sweep_everything)
+        register_barrier_check(is_whole)
+        register_gate(barrier_is_whole)
         post_migrate.connect(keep_no_samples, sender=self, dispatch_uid="retention.keep_no_samples")
         register_section("retention_classes", parse=parse_classes, apply=apply_classes)
         register_target(TargetKind.NAMESPACE, resolve_namespace)

@@ -14,7 +14,8 @@ from apps.core.errors import DeletionRequestConflict, NotFound
 from apps.core.ids import new_id, public_id
 from apps.jobs.queue import Work, enqueue, publish
 from apps.retention.layers import ORDER, layer_named
-from apps.retention.models import DeletionJob, DeletionStep, Revocation
+from apps.retention.ledger.records import note
+from apps.retention.models import DeletionJob, DeletionStep, LedgerRecord, Revocation, TargetKind
 from apps.retention.reads import visible_jobs
 from apps.retention.reasons import keep_reason
 from apps.retention.targets import Resolved, resolve, shut_doors, target_of
@@ -96,7 +97,7 @@ def _accept(access: Access, request: DeletionRequest) -> AcceptedDeletion:
                 job = _insert(access, request, resolved, epochs)
         except IntegrityError:  # the same request id for a target in other namespaces, committed a moment ago
             raise DeletionRequestConflict from None
-        _open(tx, access, job, resolved)
+        open_job(tx, access, job, resolved.namespaces)
         return answer(job, replayed=False)
 
 
@@ -142,6 +143,12 @@ def _insert(access: Access, request: DeletionRequest, resolved: Resolved, epochs
         suppress_future=request.suppress_future,
         fact_digest=resolved.fact_digest,
     )
+    note(
+        LedgerRecord.Kind.REVOCATION,
+        revocation.id,
+        namespaces=resolved.namespaces,
+        erasable=_erasable(access) if request.cover_sources and request.kind == TargetKind.MEMORY else (),
+    )
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE tenants_namespace SET deletion_epoch = deletion_epoch + 1 WHERE tenant_id = %s AND id = ANY(%s)",
@@ -168,7 +175,19 @@ def _insert(access: Access, request: DeletionRequest, resolved: Resolved, epochs
     )
 
 
-def _open(tx: TenantTransaction, access: Access, job: DeletionJob, resolved: Resolved) -> None:
+def _erasable(access: Access) -> list[UUID]:
+    """Where the caller may erase what others said: how far ``cover_sources`` reaches, should this have to be done again."""
+    return [grant.id for grant in access.every_namespace if grant.erase]
+
+
+def open_job(
+    tx: TenantTransaction,
+    access: Access,
+    job: DeletionJob,
+    namespaces: tuple[UUID, ...],
+    *,
+    verb: str = "deletion.accepted",
+) -> None:
     """Everything that hangs on an accepted job: shut doors, steps, work, message, audit entry and, last, the revision."""
     target = target_of(job)
     taken = shut_doors(tx, access, target)
@@ -185,7 +204,7 @@ def _open(tx: TenantTransaction, access: Access, job: DeletionJob, resolved: Res
             for position, key in enumerate(ORDER)
         ]
     )
-    work = Work(kind="deletion", key=str(job.id), payload={"deletion": str(job.id)}, namespaces=resolved.namespaces)
+    work = Work(kind="deletion", key=str(job.id), payload={"deletion": str(job.id)}, namespaces=namespaces)
     job.job_id = enqueue(tx, access, [work])[0].id
     publish(access, "deletion.accepted", [(job.id, job.epoch)])
     job.revision = tx.next_revision()
@@ -193,7 +212,7 @@ def _open(tx: TenantTransaction, access: Access, job: DeletionJob, resolved: Res
     options = [name for name in ("cover_sources", "suppress_future") if getattr(job, name)]
     log.record(
         access,
-        "deletion.accepted",
+        verb,
         "deletion",
         public_id("del", job.id),
         namespace_id=job.namespace_id,

@@ -16,7 +16,8 @@ from apps.audits import log
 from apps.core import clock
 from apps.core.errors import FieldError, NotFound, NotPermitted, ValidationFailed
 from apps.retention.layers import Target
-from apps.retention.models import LegalHold
+from apps.retention.ledger.records import note
+from apps.retention.models import LedgerRecord, LegalHold
 from apps.retention.resumption import release_unheld
 from apps.retention.targets import resolve
 from apps.tenants.models import Role
@@ -77,6 +78,7 @@ def place_hold(access: Access, kind: str, target: str, *, reason_code: str, unti
             placed_at=now,
             until=until,
         )
+        note(LedgerRecord.Kind.HOLD_PLACED, hold.id)
         log.record(access, "hold.placed", "hold", str(hold.id), namespace_id=hold.namespace_id, codes=[kind, reason_code])
         return hold
 
@@ -93,6 +95,7 @@ def lift_hold(access: Access, hold_id: UUID) -> int:
             raise NotFound
         if hold.lifted_at is None:
             LegalHold.objects.filter(pk=hold.pk).update(lifted_at=clock.now(), lifted_by=access.actor_id)
+            note(LedgerRecord.Kind.HOLD_LIFTED, hold.id)
             log.record(access, "hold.lifted", "hold", str(hold.id), namespace_id=hold.namespace_id, codes=[hold.reason_code])
         return release_unheld(tx, access, is_held)
 

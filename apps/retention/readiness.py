@@ -1,7 +1,7 @@
 """Whether the revocation barrier can be read whole right now; while it cannot, nothing of memory is given out (FF-01, DJ-10).
 
 Whoever knows of a reason against it registers a check in AppConfig.ready(): a ledger that is ahead of the database, a restore
-that is still being made good.
+that is still being made good (apps/retention/ledger/guard.py).
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import structlog
+
+from apps.core.errors import AuthorityUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,3 +36,9 @@ def barrier_is_whole() -> bool:
         if not whole:
             return False
     return True
+
+
+def require_whole() -> None:
+    """Raises AuthorityUnavailable (503)."""
+    if not barrier_is_whole():
+        raise AuthorityUnavailable

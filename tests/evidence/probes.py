@@ -30,6 +30,6 @@ def make_event(world, subject, project):
     return answer.json()["event_id"]
 
 
-probe("POST", "memory-events", Probe(body=new_event, scoped=True, success=202, statements=12))
-probe("POST", "memory-events/batch", Probe(body=lambda: {"events": [new_event(), new_event()]}, statements=13))
-probe("GET", "memory-events/<str:event_id>", Probe(make=make_event, statements=10))
+probe("POST", "memory-events", Probe(body=new_event, scoped=True, success=202, statements=13))
+probe("POST", "memory-events/batch", Probe(body=lambda: {"events": [new_event(), new_event()]}, statements=14))
+probe("GET", "memory-events/<str:event_id>", Probe(make=make_event, statements=11))

@@ -65,27 +65,27 @@ def deletion_query():
     return f"?deletion_request_id=del-{uuid4().hex}&reason=gone"
 
 
-probe("POST", "memory-candidates", Probe(body=new_candidate, scoped=True, success=201, statements=22))
-probe("GET", "memory-candidates", Probe(statements=6))
-probe("GET", "memory-candidates/<str:candidate_id>", Probe(make=make_candidate, statements=8))
-probe("POST", "memory-candidates/<str:candidate_id>/withdraw", Probe(make=make_waiting, body={}, statements=8))
-probe("GET", "memories", Probe(statements=6))
-probe("GET", "memories/<str:memory_id>", Probe(make=make_memory, statements=10))
-probe("GET", "memories/<str:memory_id>/versions", Probe(make=make_memory, statements=9))
-probe("PATCH", "memories/<str:memory_id>", Probe(make=make_memory, body=change, statements=25))
+probe("POST", "memory-candidates", Probe(body=new_candidate, scoped=True, success=201, statements=23))
+probe("GET", "memory-candidates", Probe(statements=7))
+probe("GET", "memory-candidates/<str:candidate_id>", Probe(make=make_candidate, statements=9))
+probe("POST", "memory-candidates/<str:candidate_id>/withdraw", Probe(make=make_waiting, body={}, statements=9))
+probe("GET", "memories", Probe(statements=7))
+probe("GET", "memories/<str:memory_id>", Probe(make=make_memory, statements=11))
+probe("GET", "memories/<str:memory_id>/versions", Probe(make=make_memory, statements=10))
+probe("PATCH", "memories/<str:memory_id>", Probe(make=make_memory, body=change, statements=26))
 probe(
     "POST",
     "memories/<str:memory_id>/confirm",
-    Probe(make=make_memory, body={"observed_at": "2024-02-01T00:00:00Z"}, statements=24),
+    Probe(make=make_memory, body={"observed_at": "2024-02-01T00:00:00Z"}, statements=25),
 )
 probe(
     "POST",
     "memories/<str:memory_id>/withdraw",
-    Probe(make=make_memory, body={"expected_version": 1, "reason": "wrong"}, statements=25),
+    Probe(make=make_memory, body={"expected_version": 1, "reason": "wrong"}, statements=26),
 )
-probe("DELETE", "memories/<str:memory_id>", Probe(make=make_memory, query=deletion_query, success=202, statements=37))
-probe("GET", "memory-conflicts", Probe(statements=6))
-probe("GET", "memory-conflicts/<str:conflict_id>", Probe(make=make_conflict, statements=14))
+probe("DELETE", "memories/<str:memory_id>", Probe(make=make_memory, query=deletion_query, success=202, statements=38))
+probe("GET", "memory-conflicts", Probe(statements=7))
+probe("GET", "memory-conflicts/<str:conflict_id>", Probe(make=make_conflict, statements=15))
 probe(
     "POST",
     "memory-conflicts/<str:conflict_id>/resolutions",
@@ -93,6 +93,6 @@ probe(
         make=make_conflict,
         body={"outcome": "withdraw_all", "expected_members": ["mem_0"], "reason": "x"},
         success=409,
-        statements=15,
+        statements=16,
     ),
 )

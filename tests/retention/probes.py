@@ -23,7 +23,7 @@ def make_deletion(world, subject, project):
     return answer.json()["job_id"]
 
 
-probe("POST", "memory-deletions", Probe(body=lambda: new_deletion("subject", "alice"), success=202, statements=26))
+probe("POST", "memory-deletions", Probe(body=lambda: new_deletion("subject", "alice"), success=202, statements=27))
 probe("GET", "memory-deletions/<str:job_id>", Probe(make=make_deletion, statements=12))
 
 

@@ -31,6 +31,6 @@ def adoptions():
 
 _reported = {"memory_id": ""}
 
-probe("POST", "memory-query", Probe(body=QUESTION, statements=10))
-probe("GET", "memory-traces/<str:trace_id>", Probe(make=make_trace, statements=8))
-probe("POST", "memory-traces/<str:trace_id>/adoptions", Probe(make=make_packed, body=adoptions, statements=11))
+probe("POST", "memory-query", Probe(body=QUESTION, statements=11))
+probe("GET", "memory-traces/<str:trace_id>", Probe(make=make_trace, statements=9))
+probe("POST", "memory-traces/<str:trace_id>/adoptions", Probe(make=make_packed, body=adoptions, statements=12))

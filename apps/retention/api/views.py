@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 class Deletions(GovernedView):
     operation = {"POST": "memory:delete"}
+    ungated = frozenset({"POST"})
 
     @contract(
         request=DeletionIn,
@@ -46,6 +47,7 @@ class Deletions(GovernedView):
 
 class Certificate(GovernedView):
     operation = {"GET": ("memory:delete", "memory:read")}
+    ungated = frozenset({"GET"})
 
     @contract(answers={200: CertificateView}, summary="The signed result of a completed deletion")
     def get(self, request: AgentRequest, job_id: str) -> HttpResponse:
@@ -55,6 +57,7 @@ class Certificate(GovernedView):
 
 class Resumption(GovernedView):
     operation = {"POST": "deletions:resume"}
+    ungated = frozenset({"POST"})
 
     @contract(request=ResumptionIn, answers={202: AcceptedDeletion}, summary="Go on with a deletion that was blocked or failed")
     def post(self, request: AgentRequest, job_id: str) -> HttpResponse:
@@ -64,6 +67,7 @@ class Resumption(GovernedView):
 
 class DeletionDetail(GovernedView):
     operation = {"GET": ("memory:delete", "memory:read")}
+    ungated = frozenset({"GET"})
 
     @contract(answers={200: DeletionView}, summary="How far a deletion is, layer by layer")
     def get(self, request: AgentRequest, job_id: str) -> HttpResponse:
@@ -73,6 +77,7 @@ class DeletionDetail(GovernedView):
 
 class Cancellations(GovernedView):
     operation = {"POST": "memory:read"}
+    ungated = frozenset({"POST"})
 
     @contract(
         request=CancellationIn,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 class MemoryQuery(GovernedView):
     operation: ClassVar = {"POST": "memory:read"}
+    ungated = frozenset({"POST"})
 
     @contract(request=QueryIn, answers={200: Packet}, problems=(409,), summary="Ask for a bounded, authorised, explained packet")
     def post(self, request: AgentRequest) -> HttpResponse:

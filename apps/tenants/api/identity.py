@@ -50,6 +50,7 @@ class Identity:
 
 class WhoAmI(GovernedView):
     operation = {"GET": None}
+    ungated = frozenset({"GET"})
 
     @contract(answers={200: Identity}, summary="Who the server takes you for")
     def get(self, request: AgentRequest) -> HttpResponse:
@@ -88,6 +89,7 @@ class DelegationMade:
 
 class Delegations(GovernedView):
     operation = {"POST": Operation.DELEGATE.value}
+    ungated = frozenset({"POST"})
 
     @contract(
         request=DelegationIn,
@@ -107,6 +109,7 @@ class Delegations(GovernedView):
 
 class DelegationDetail(GovernedView):
     operation = {"DELETE": Operation.DELEGATE.value}
+    ungated = frozenset({"DELETE"})
 
     @contract(answers={204: None}, summary="End a delegation at once")
     def delete(self, request: AgentRequest, delegation_id: str) -> HttpResponse:

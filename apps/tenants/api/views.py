@@ -15,6 +15,7 @@ from apps.core.api.idempotency import fingerprint, idempotency_key
 from apps.core.api.responses import JSON, dumps
 from apps.core.api.views import ApiView
 from apps.core.errors import OperationNotGranted
+from apps.tenants.gates import require_open
 from apps.tenants.idempotency import Answer, answer_once
 from apps.tenants.models import Operation
 
@@ -38,9 +39,13 @@ class AgentRequest(Request):
 class GovernedView(ApiView):
     """``operation`` names for each method what the credential must be good for: one operation, one of several, or None for any
     valid token. It is checked before the body is parsed and before anything is read (design/06 Errors 403).
+
+    ``ungated`` names the methods that are answered also while the revocation barrier is not known to be whole: those that give
+    nothing out. All others are 503 then.
     """
 
     operation: ClassVar[Mapping[str, OperationNeeded]] = {}
+    ungated: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls, **options: Any) -> None:
         """An endpoint that does not say what it needs must not start."""
@@ -62,6 +67,8 @@ class GovernedView(ApiView):
         needed = self.operation[method]
         if needed is not None and not any(access.has(name) for name in _names(needed)):
             raise OperationNotGranted
+        if method not in self.ungated:
+            require_open()
 
     def once(self, request: AgentRequest, body: Any, effect: Callable[[], HttpResponse]) -> HttpResponse:
         """Answer a POST or PATCH; with an Idempotency-Key a repeated request gets the first answer and has no second effect.
