@@ -8,3 +8,8 @@ from django.apps import AppConfig
 class CoreConfig(AppConfig):
     name = "apps.core"
     label = "core"
+
+    def ready(self) -> None:
+        from apps.core import lookups  # noqa: PLC0415 - models are loaded by now
+
+        lookups.register()

@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from django.db.models import Q
+from django.db.models import Q, Value
 
 from apps.core.errors import NotPermitted
 from apps.core.ids import parse_public_id, public_id
@@ -263,7 +263,8 @@ def erase_versions(tenant_id: UUID, versions: Iterable[MemoryVersion]) -> int:
 
 def candidates_of_target(target: Target, gone: set[UUID], revoked: Iterable[UUID]) -> Q:
     """The candidates that a deletion takes: made from lost events, by what it names, or committed to what it revokes."""
-    reach = Q(event_id__in=gone) | Q(source_events__overlap=list(gone)) | Q(memory_id__in=list(revoked))
+    events = Value(list(gone), output_field=Candidate._meta.get_field("source_events"))  # noqa: SLF001 - documented; one parameter
+    reach = Q(event_id__in=gone) | Q(source_events__overlap=events) | Q(memory_id__in=list(revoked))
     if target.kind == TargetKind.NAMESPACE:
         reach |= Q(namespace_id=target.target_id)
     elif target.kind == TargetKind.SUBJECT:

@@ -20,13 +20,15 @@ PROVISION = """
 tenants:
   - key: bench
     projects: [{key: wide, name: Wide}, {key: other, name: Other}]
-    subjects: [{key: reader, projects: [wide]}, {key: writer, projects: [wide]}]
+    subjects: [{key: reader, projects: [wide]}, {key: writer, projects: [wide]}, {key: LEAVER, projects: []}]
     agents:
       - key: agent
         credentials:
           - {name: reader, subject: reader, projects: [wide], operations: ["memory:read", "traces:read"]}
           - {name: writer, subject: writer, projects: [wide], operations: ["events:write", "candidates:write", "memory:read", "memory:write"]}
+          - {name: LEAVER, subject: LEAVER, operations: ["memory:read", "memory:write", "memory:delete"]}
 """
+LEAVER = f"leaver-{int(time.time())}"  # somebody new in each run: what was erased leaves its ids behind
 
 
 @dataclass
@@ -49,6 +51,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench", description="Benchmarks of whole processes over real HTTP.")
     parser.add_argument("--scope", type=int, default=50_000, help="memories in the caller's own scope")
     parser.add_argument("--foreign", type=int, default=1_000_000, help="memories that are added in a namespace out of reach")
+    parser.add_argument(
+        "--events", type=int, default=10_000, help="events of the person who is forgotten, with a fifth as many memories"
+    )
+    parser.add_argument("--many-events", type=int, default=100_000, help="events of one who is forgotten while others ask")
     parser.add_argument("--calls", type=int, default=600, help="queries per figure")
     parser.add_argument("--markdown", type=Path, help="also write the table to this file")
     options = parser.parse_args()
@@ -75,7 +81,7 @@ def _run(options: argparse.Namespace, table: Table) -> None:
 
     table.add("yardstick of this machine: ten million additions in Python", f"{_yardstick():.2f} s")
     ensure_schema()
-    tokens = _tokens(provision(PROVISION))
+    tokens = _tokens(provision(PROVISION.replace("LEAVER", LEAVER)))
     if renewed := world.renew("bench"):
         table.add("index rebuilt, made by another text analysis", f"{renewed} namespaces")
     own = world.place_of("bench", "user", "reader")
@@ -86,6 +92,7 @@ def _run(options: argparse.Namespace, table: Table) -> None:
     _start_up(table)
     before = _queries(options, table, tokens["reader"], texts, own.tenant_id, f"{options.scope:,} in scope")
     _ingest(table, tokens["writer"], world.place_of("bench", "project", "wide"))
+    _erasure(options, table, tokens, texts)
     if options.foreign:
         begun = time.perf_counter()
         world.fill(world.place_of("bench", "project", "other"), options.foreign, seed=2)
@@ -110,10 +117,11 @@ def _tokens(result: Any) -> dict[str, str]:
     """Secrets of the two callers: printed once by provisioning, so they are kept beside the data they belong to."""
     kept = HOME / "tokens.json"
     made = result["bench"].credentials
+    found: dict[str, str] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     if made:
+        found |= {name.rpartition("/")[2]: secret for name, secret in made.items()}
         kept.touch(mode=0o600)
-        kept.write_text(json.dumps({name.rpartition("/")[2]: secret for name, secret in made.items()}), encoding="utf-8")
-    found: dict[str, str] = json.loads(kept.read_text(encoding="utf-8"))
+        kept.write_text(json.dumps(found), encoding="utf-8")
     return found
 
 
@@ -232,6 +240,45 @@ def _ingest(table: Table, token: str, place: Any) -> None:
         "≥ 1 000 events/s",
         f"{batch.p50 / copied.p50:.1f} × COPY of text and envelope ({500 * copied.per_second:.0f}/s)",
     )
+
+
+def _erasure(options: argparse.Namespace, table: Table, tokens: dict[str, str], texts: list[str]) -> None:
+    from tests.benchmarks import erasure, world
+    from tests.benchmarks.client import Caller
+    from tests.benchmarks.processes import served
+    from tests.benchmarks.words import Speaker
+
+    place = world.place_of("bench", "user", LEAVER)
+
+    def fill(events: int) -> None:
+        erasure.fill_events(place, events)
+        world.fill(place, events // 5, seed=3)
+        world.analyse()
+
+    if options.events:
+        fill(options.events)
+        bare = erasure.bare_deletes(place)
+        accepted, asked, done = erasure.forget(tokens[LEAVER], LEAVER)
+        name = f"a subject with {options.events:,} events and {options.events // 5:,} memories"
+        table.add(f"{name}: completed", f"{done:.1f} s", "≤ 30 s, ≤ 5 × bare", f"{done / bare:.1f} × bare deletes ({bare:.1f} s)")
+        table.add(
+            "accepted, and the next query, which finds nothing",
+            f"{1000 * accepted:.0f} and {1000 * asked:.0f} ms",
+            "the next query",
+        )
+    if options.many_events:
+        fill(options.many_events)
+        speaker, chooser = Speaker(7), random.Random(7)
+        bodies = [{"question": speaker.question(chooser.choice(texts))} for _ in range(options.calls // 2)]
+        with served(HOME, "--no-worker") as copy:
+            caller = Caller(copy.address, tokens["reader"])
+            alone, during = erasure.beside(caller, bodies, lambda: erasure.forget(tokens[LEAVER], LEAVER))
+        table.add(
+            f"query of others while {options.many_events:,} events are forgotten",
+            f"p95 {during.p95:.1f} ms, {alone.p95:.1f} ms alone",
+            "p95 ≤ 1.5 ×",
+            f"{during.p95 / alone.p95:.2f} ×",
+        )
 
 
 if __name__ == "__main__":

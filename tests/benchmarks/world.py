@@ -199,11 +199,11 @@ def _write(place: Place, texts: list[str], start: int) -> None:
         ]
     with system_context():
         for model, rows in ((Content, contents), (Memory, memories), (MemoryVersion, versions), (Posting, postings)):
-            _copy(model, place.tenant_id, rows)
+            copy_rows(model, place.tenant_id, rows)
         _count(place)
 
 
-def _copy(model: Any, tenant_id: UUID, rows: list[dict[str, Any]]) -> None:
+def copy_rows(model: Any, tenant_id: UUID, rows: list[dict[str, Any]]) -> None:
     """COPY rows; columns that a row does not name get the model's default."""
     fields = [field for field in model._meta.concrete_fields if field.column and not getattr(field, "generated", False)]
     names = [field.column for field in fields]
