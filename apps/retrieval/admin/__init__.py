@@ -63,7 +63,18 @@ class RetrievalTraceAdmin(GovernedAdmin):
     when_empty = _("A trace is written for each query; it lives as long as its retention class says.")
     id_prefix = "trc"
     hidden_fields = ("request",)
-    told_by_others = ("decision", "triage", "asked", "funnel", "lanes", "warnings", "budget", "timings_ms", "window_roles")
+    told_by_others = (
+        "decision",
+        "outcome",
+        "triage",
+        "asked",
+        "funnel",
+        "lanes",
+        "warnings",
+        "budget",
+        "timings_ms",
+        "window_roles",
+    )
     references = {"actor_id": "tenants.User", "project_id": "tenants.Project", "namespaces": "tenants.Namespace"}
     vocabularies = {
         "decision": words.DECISIONS,
@@ -88,8 +99,10 @@ class RetrievalTraceAdmin(GovernedAdmin):
     detail_template = "console/trace.html"
     sections = (
         Section(_("Who asked"), ("actor", "actor_id", "subject", "project_id", "session_id")),
-        Section(_("What was asked"), ("at", "as_of", "mode", "trigger", "namespaces")),
-        Section(_("How"), ("outcome", "rule_version", "snapshot_revision", "expires_at")),
+        Section(
+            _("What was asked"),
+            ("at", "as_of", "mode", "trigger", "namespaces", "rule_version", "snapshot_revision", "expires_at"),
+        ),
     )
     related = (
         Related(

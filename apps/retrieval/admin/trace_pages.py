@@ -102,17 +102,22 @@ _CODES = {"decision": words.DECISIONS, "outcome": words.OUTCOMES, "profile": wor
 
 
 def _circumstance(one: Circumstance) -> dict[str, Any]:
-    vocabulary = _CODES.get(one.name, {"None": _("not set")})
+    vocabulary = _CODES.get(one.name, {"None": _("Not set")})
     return {
         "name": words.CIRCUMSTANCES[one.name],
-        "then": capfirst(words.said(vocabulary, one.then)),
-        "now": capfirst(words.said(vocabulary, one.now)),
+        "then": capfirst(vocabulary[one.then]) if one.then in vocabulary else one.then,
+        "now": capfirst(vocabulary[one.now]) if one.now in vocabulary else one.now,
         "changed": one.changed,
     }
 
 
 class WhyNotForm(forms.Form):
-    memory = forms.CharField(label=_("Id of the memory"), max_length=_LONGEST_ID, help_text=_("A whole id (mem_…)."))
+    memory = forms.CharField(
+        label=_("Id of the memory"),
+        max_length=_LONGEST_ID,
+        help_text=_("A whole id (mem_…)."),
+        widget=forms.TextInput(attrs={"size": "34"}),
+    )
     purpose = forms.ChoiceField(label=_("Why you look"), choices=PURPOSES)
 
     def clean_memory(self) -> str:
