@@ -221,6 +221,27 @@ class DeletionRequestConflict(Conflict):
     detail = "A deletion request with this id and another target or other options is stored already."
 
 
+class ExportRequestConflict(Conflict):
+    code = "export_request_conflict"
+    title = "Export request conflict"
+    detail = "An export request with this id and another subject or reason is stored already."
+
+
+class DeletionInProgress(Conflict):
+    """What is being deleted is neither read nor handed out; afterwards there is nothing left of it."""
+
+    code = "deletion_in_progress"
+    title = "Deletion in progress"
+    detail = "A deletion of this subject has been accepted and is not completed yet."
+
+    def __init__(self, deletion_job_id: str | None = None) -> None:
+        super().__init__()
+        self.deletion_job_id = deletion_job_id
+
+    def extras(self) -> dict[str, object]:
+        return {} if self.deletion_job_id is None else {"deletion_job_id": self.deletion_job_id}
+
+
 class VersionConflict(Conflict):
     code = "version_conflict"
     title = "Version conflict"

@@ -59,7 +59,8 @@ def covered_events(target: Target) -> QuerySet[SourceEvent]:
 
     The latter are events derived from covered ones alone and, with ``cover_sources``, the sources of a memory; both were marked.
     """
-    named = Q(covered=True, id__in=target.keys)
+    marked = Q() if target.foreseen else Q(covered=True)
+    named = marked & Q(id__in=target.keys)
     return SourceEvent.objects.filter(directly_covered(target) | named, tenant_id=target.tenant_id)
 
 

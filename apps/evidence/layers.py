@@ -10,10 +10,11 @@ from django.db.models import Q
 
 from apps.core import clock
 from apps.evidence.content import erase_texts
-from apps.evidence.coverage import covered_events, restricted_events
+from apps.evidence.coverage import covered_events, restricted_events, usable
+from apps.evidence.handing_out import told
 from apps.evidence.models import Content, Derivation, Evidence, SourceEvent
 from apps.evidence.targets import restrict
-from apps.retention.layers import CHUNK, Cleared, Layer, Target
+from apps.retention.layers import CHUNK, Cleared, Exported, Layer, Target
 from apps.retention.models import DeletionJob
 
 if TYPE_CHECKING:
@@ -31,6 +32,13 @@ class Sources(Layer):
 
     def discover(self, target: Target) -> int:
         return covered_events(target).filter(erased_at=None).count() + restricted_events(target).count()
+
+    def export(self, target: Target, cursor: str | None) -> Exported:
+        """The events themselves, with everything that was sent with them."""
+        after = Q(id__gt=UUID(cursor)) if cursor else Q()
+        found = usable(covered_events(target).filter(after)).select_related("namespace", "retention_class").order_by("id")
+        events = list(found[:CHUNK])
+        return Exported(told(target.tenant_id, events), str(events[-1].id) if len(events) == CHUNK else None)
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:
         """First the covered events in the order of their keys, then the restricted ones, then the reason of the request."""

@@ -6,16 +6,18 @@ The barrier already makes such a job end in nothing; the layer sees that none wa
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
+from uuid import UUID
 
 from django.db import connection
-from django.db.models import TextField
+from django.db.models import Q, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from apps.core import clock
+from apps.core.ids import public_id
 from apps.evidence.coverage import covered_events
 from apps.jobs.models import ProcessingJob
-from apps.retention.layers import CHUNK, Cleared, Layer, Target
+from apps.retention.layers import CHUNK, Cleared, Exported, Layer, Target
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -31,6 +33,23 @@ class PendingWork(Layer):
 
     def discover(self, target: Target) -> int:
         return self._rows(target).count()
+
+    def export(self, target: Target, cursor: str | None) -> Exported:
+        """What waits to be done with the subject's events. The events themselves are among the sources."""
+        after = Q(id__gt=UUID(cursor)) if cursor else Q()
+        jobs = list(self._rows(target).filter(after).order_by("id")[:CHUNK])
+        rows = [
+            {
+                "job_id": public_id("job", job.id),
+                "kind": job.kind,
+                "state": job.state,
+                "attempts": job.attempts,
+                "last_error": job.last_error,
+                "created_at": job.created_at,
+            }
+            for job in jobs
+        ]
+        return Exported(rows, str(jobs[-1].id) if len(jobs) == CHUNK else None)
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:  # noqa: ARG002 - what is cleared is not found again
         ids = list(self._rows(target).order_by("id").select_for_update(skip_locked=True).values_list("id", flat=True)[:CHUNK])

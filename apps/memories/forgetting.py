@@ -284,7 +284,10 @@ def _drop_candidates(target: Target, gone: set[UUID], revoked: Iterable[UUID]) -
 def dropped_candidates(target: Target, gone: set[UUID], revoked: Iterable[UUID]) -> QuerySet[Candidate]:
     """Those of the target that did not become part of a memory that stays."""
     rows = Candidate.objects.filter(candidates_of_target(target, gone, revoked), tenant_id=target.tenant_id)
-    return rows.filter(Q(memory=None) | Q(memory__state=Memory.State.REVOKED))
+    taken = Q(memory__state=Memory.State.REVOKED)
+    if target.foreseen:
+        taken |= Q(memory_id__in=list(revoked))
+    return rows.filter(Q(memory=None) | taken)
 
 
 def lost_events(target: Target) -> set[UUID]:

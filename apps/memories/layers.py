@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from django.db import connection
 from django.db.models import Q
 
+from apps.memories import handing_out
 from apps.memories.forgetting import dropped_candidates, erase_candidates, erase_versions, lost_events
 from apps.memories.models import Candidate, ConflictSet, EvidenceLink, Memory, MemoryVersion, Relation
 from apps.memories.outside import was_sent
-from apps.retention.layers import CHUNK, Cleared, Layer, RemainingCopy, Target
+from apps.memories.reasons import Reason
+from apps.retention.layers import CHUNK, Cleared, Exported, Layer, RemainingCopy, Target
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.db.models import QuerySet
 
 _FORGOTTEN_KEY = ""  # what stands in the place of a fact key
+# What a candidate holds until it is emptied (erase_candidates).
+_SAYS_SOMETHING = (
+    ~Q(content=None)
+    | ~Q(rationale=None)
+    | ~Q(aliases=None)
+    | ~Q(fact_key="")
+    | ~Q(fingerprint="")
+    | ~Q(conditions={})
+    | ~Q(topics=[])
+)
 
 
 class Candidates(Layer):
@@ -25,7 +39,15 @@ class Candidates(Layer):
     key: ClassVar[str] = "candidates"
 
     def discover(self, target: Target) -> int:
-        return self._rows(target).count()
+        """Those that still say something; the rows that earlier deletions emptied are not found again."""
+        return self._rows(target).filter(_SAYS_SOMETHING).count()
+
+    def export(self, target: Target, cursor: str | None) -> Exported:
+        """Without those that another deletion has dropped and not yet emptied."""
+        after = Q(id__gt=UUID(cursor)) if cursor else Q()
+        found = self._rows(target).filter(_SAYS_SOMETHING, after).exclude(reasons__contains=[Reason.REVOKED.value])
+        rows = list(found.select_related("namespace").order_by("id")[:CHUNK])
+        return _chunk(handing_out.candidates(target.tenant_id, rows), rows)
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:
         after = Q(id__gt=UUID(cursor)) if cursor else Q()
@@ -61,6 +83,21 @@ class Versions(Layer):
 
     def discover(self, target: Target) -> int:
         return self._rows(target).exclude(content=None).count()
+
+    def taken_at_once(self, target: Target, revision: int | None) -> list[UUID]:
+        """Versions of memories that stay: they rest on the target alone, and the acceptance itself empties them."""
+        if revision is None:  # it changed no memory
+            return []
+        staying = Memory.objects.filter(tenant_id=target.tenant_id, updated_revision=revision).exclude(state=Memory.State.REVOKED)
+        emptied = MemoryVersion.objects.filter(tenant_id=target.tenant_id, memory__in=staying, content=None)
+        return list(emptied.order_by("id").values_list("id", flat=True))
+
+    def export(self, target: Target, cursor: str | None) -> Exported:
+        after = Q(id__gt=UUID(cursor)) if cursor else Q()
+        named = Q(memory_id__in=_revoked(target)) | Q(id__in=target.shares)
+        found = MemoryVersion.objects.filter(named, after, tenant_id=target.tenant_id).exclude(content=None)
+        rows = list(found.select_related("memory__namespace").order_by("id")[:CHUNK])
+        return _chunk(handing_out.versions(target.tenant_id, rows), rows)
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:
         after = Q(id__gt=UUID(cursor)) if cursor else Q()
@@ -102,6 +139,16 @@ class Relations(Layer):
 
     def discover(self, target: Target) -> int:
         return self._links(target).count() + self._relations(target).count() + self._conflicts(target).count()
+
+    def export(self, target: Target, cursor: str | None) -> Exported:
+        """The links first, then the relations; the cursor says where in which."""
+        kind, _, last = (cursor or "links:").partition(":")
+        after = Q(id__gt=UUID(last)) if last else Q()
+        if kind == "links":
+            links = list(self._links(target).filter(after).select_related("version").order_by("id")[:CHUNK])
+            return Exported(handing_out.links(links), f"links:{links[-1].id}" if len(links) == CHUNK else "relations:")
+        rows = list(self._relations(target).filter(after).order_by("id")[:CHUNK])
+        return Exported(handing_out.relations(rows), f"relations:{rows[-1].id}" if len(rows) == CHUNK else None)
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:  # noqa: ARG002 - what is cleared is gone, nothing to skip
         for rows in (self._links(target), self._relations(target)):
@@ -145,6 +192,11 @@ class Relations(Layer):
 
 
 def _revoked(target: Target) -> list[UUID]:
-    """The memories that this deletion revoked, as the acceptance wrote them down."""
-    rows = Memory.objects.filter(tenant_id=target.tenant_id, id__in=target.keys, state=Memory.State.REVOKED)
-    return list(rows.values_list("id", flat=True))
+    """The memories that this deletion revoked, as the acceptance wrote them down; of a foreseen one, those still open to it."""
+    rows = Memory.objects.filter(tenant_id=target.tenant_id, id__in=target.keys)
+    revoked = Q(state=Memory.State.REVOKED)
+    return list(rows.filter(~revoked if target.foreseen else revoked).values_list("id", flat=True))
+
+
+def _chunk(told: list[dict[str, Any]], rows: Sequence[Candidate | MemoryVersion]) -> Exported:
+    return Exported(told, str(rows[-1].id) if len(rows) == CHUNK else None)

@@ -14,18 +14,23 @@ class RetentionConfig(AppConfig):
         from apps.jobs.sweeper import register_chore  # noqa: PLC0415
         from apps.retention import jobs  # noqa: F401, PLC0415 - registers the handler; models are loaded only now
         from apps.retention.classes import apply_classes, parse_classes  # noqa: PLC0415
+        from apps.retention.exports import endings as exports  # noqa: PLC0415
+        from apps.retention.exports import jobs as export_jobs  # noqa: F401, PLC0415
         from apps.retention.layers import register_layer  # noqa: PLC0415
         from apps.retention.ledger.guard import is_whole  # noqa: PLC0415
         from apps.retention.models import TargetKind  # noqa: PLC0415
         from apps.retention.private_tables import keep_no_samples  # noqa: PLC0415
         from apps.retention.readiness import barrier_is_whole, register_barrier_check  # noqa: PLC0415
         from apps.retention.storage import StorageLayer  # noqa: PLC0415
-        from apps.retention.sweeps import sweep_everything  # noqa: PLC0415
-        from apps.retention.targets import register_target, resolve_namespace  # noqa: PLC0415
+        from apps.retention.sweeps import register_sweep, sweep_everything  # noqa: PLC0415
+        from apps.retention.targets import on_revoked, register_target, resolve_namespace  # noqa: PLC0415
         from apps.tenants.gates import register_gate  # noqa: PLC0415
         from apps.tenants.provisioning import register_section  # noqa: PLC0415
 
         register_layer(StorageLayer())
+        register_layer(exports.ExportArchives())
+        register_sweep(exports.PastExports())
+        on_revoked(exports.overtake)
         register_chore(sweep_everything)
         register_barrier_check(is_whole)
         register_gate(barrier_is_whole)

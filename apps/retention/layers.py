@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -41,6 +41,9 @@ class Target:
 
     ``keys`` are the primary keys known when it was accepted: the named memory with its source events, or the event, and whatever
     the hooks of that moment found to go with it. ``subject_id`` is whose data it is (session, subject and user namespace).
+
+    A ``foreseen`` target is a deletion that was tried and undone, to learn what it takes (apps/retention/exports): its rows are
+    named by ``keys``, but do not stand as revoked. ``shares`` are versions that it would take of memories that stay.
     """
 
     tenant_id: UUID
@@ -56,6 +59,8 @@ class Target:
     keys: tuple[UUID, ...] = ()
     fact_digest: int | None = None
     subject_id: UUID | None = None
+    foreseen: bool = False
+    shares: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,14 @@ class Cleared:
     """One chunk's result: rows cleared, and the cursor to go on from (None: nothing is left to clear)."""
 
     count: int
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """One chunk of what a layer holds, as JSON objects, and the cursor to go on from (None: that was all)."""
+
+    rows: list[dict[str, Any]]
     cursor: str | None
 
 
@@ -96,6 +109,17 @@ class Layer(ABC):
     @abstractmethod
     def verify(self, target: Target) -> int:
         """Count what is left, by another query than clear() used; must be 0."""
+
+    def export(self, target: Target, cursor: str | None) -> Exported:
+        """At most CHUNK of the rows that discover() counts for a foreseen target, with their words; nothing behind a barrier.
+
+        Every layer either has one or says in apps/retention/exports/reach.py why there is nothing to hand out; a test holds that.
+        """
+        raise NotImplementedError(self.key)
+
+    def taken_at_once(self, target: Target, revision: int | None) -> list[UUID]:  # noqa: ARG002 - most layers wait for their turn
+        """Rows whose words the acceptance itself has taken; asked inside its transaction, whose revision is given."""
+        return []
 
     def remaining_copies(self, target: Target) -> list[RemainingCopy]:  # noqa: ARG002 - most layers have none
         """Copies that stay although the layer is cleared; listed in the result (DJ-11)."""

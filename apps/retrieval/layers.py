@@ -10,7 +10,8 @@ from django.db.models import Q
 
 from apps.evidence.content import erase_texts
 from apps.memories.models import MemoryVersion
-from apps.retention.layers import CHUNK, Cleared, Layer, Target
+from apps.retention.layers import CHUNK, Cleared, Exported, Layer, Target
+from apps.retrieval import handing_out
 from apps.retrieval.models import Posting, RetrievalTrace, TraceAdoption, TraceCandidate
 from apps.retrieval.models.index import Layer as IndexLayer
 
@@ -29,6 +30,9 @@ class LexicalIndexLayer(Layer):
 
     def discover(self, target: Target) -> int:
         return Posting.objects.filter(tenant_id=target.tenant_id, memory_id__in=target.keys).count()
+
+    def export(self, target: Target, cursor: str | None) -> Exported:
+        return handing_out.postings(target, cursor, at_once=MEMORIES_AT_ONCE)
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:
         """Remove the postings of one chunk of memories; the counts go down with the rows that were really there."""
@@ -99,6 +103,16 @@ class TracesLayer(Layer):
 
     def discover(self, target: Target) -> int:
         return sum(rows.count() for rows in (self._requests(target), self._reasons(target), *self._rows(target)))
+
+    def export(self, target: Target, cursor: str | None) -> Exported:
+        adoptions, candidates = self._rows(target)
+        groups = {
+            "requests": (self._requests(target), handing_out.requests),
+            "reasons": (self._reasons(target), handing_out.reports),
+            "adoptions": (adoptions, handing_out.adoptions),
+            "candidates": (candidates, handing_out.candidates),
+        }
+        return handing_out.in_turn(target, groups, cursor)
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:  # noqa: ARG002 - what is cleared is not found again
         """Words first, then rows: the rows are what leads to the words."""

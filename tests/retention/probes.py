@@ -6,6 +6,7 @@ from uuid import uuid4
 
 from apps.core import clock
 from apps.core.ids import parse_public_id
+from apps.jobs.runner import drain
 from apps.retention.certificates import ensure_certificate
 from apps.retention.models import DeletionJob
 from tests.matrix import Probe, probe
@@ -23,8 +24,8 @@ def make_deletion(world, subject, project):
     return answer.json()["job_id"]
 
 
-probe("POST", "memory-deletions", Probe(body=lambda: new_deletion("subject", "alice"), success=202, statements=27))
-probe("GET", "memory-deletions/<str:job_id>", Probe(make=make_deletion, statements=12))
+probe("POST", "memory-deletions", Probe(body=lambda: new_deletion("subject", "alice"), success=202, statements=28))
+probe("GET", "memory-deletions/<str:job_id>", Probe(make=make_deletion, statements=13))
 
 
 def make_certified_deletion(world, subject, project):
@@ -47,3 +48,25 @@ probe(
     "memory-cancellations",
     Probe(body={"session_id": "s-1"}, success=202, statements=9),
 )
+
+
+def new_export(subject="alice"):
+    return {"export_request_id": f"exp-{uuid4().hex}", "subject": subject}
+
+
+def make_export(world, subject, _project):
+    answer = world.caller(subject).post("/subject-exports", new_export(subject))
+    assert answer.status_code == 202, answer.content
+    return answer.json()["export_id"]
+
+
+def make_archive(world, subject, project):
+    export_id = make_export(world, subject, project)
+    drain(kinds=["subject_export"])
+    return export_id
+
+
+OWNERS = ("subject", "tenant")  # an export is of one person
+probe("POST", "subject-exports", Probe(body=new_export, success=202, statements=14))
+probe("GET", "subject-exports/<str:export_id>", Probe(make=make_export, kinds=OWNERS, statements=7))
+probe("GET", "subject-exports/<str:export_id>/archive", Probe(make=make_archive, kinds=OWNERS, statements=10))

@@ -63,12 +63,15 @@ def contract(
     *,
     request: type[Body] | None = None,
     query: type[Query] | None = None,
-    answers: Mapping[int, Any],
+    answers: Mapping[int | tuple[int, str], Any],
     problems: Sequence[int] = (),
     headers: Sequence[OpenApiParameter] = (),
     summary: str = "",
 ) -> Callable[[View], View]:
-    """Describe one method of a view. An answer is a frozen dataclass, a Body, a schema as dict, or None for no body."""
+    """Describe one method of a view. An answer is a frozen dataclass, a Body, a schema as dict, or None for no body.
+
+    Instead of a status there may be a pair of status and media type, for what is not JSON.
+    """
     statuses = {*problems, *_ALWAYS, *(_OF_BODIES if request else ()), *((422,) if query else ())}
     responses: dict[Any, Any] = {
         status: OpenApiResponse(answer, description="No content." if status == _NO_CONTENT else "Done.")

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.ids import public_id
+from apps.retention.admin import exports  # noqa: F401 - registers its pages
 from apps.retention.layers import ORDER
 from apps.retention.models import (
     Cancellation,

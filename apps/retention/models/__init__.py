@@ -5,6 +5,7 @@ from apps.retention.models.cancellations import Cancellation
 from apps.retention.models.certificates import DeletionCertificate
 from apps.retention.models.classes import RetentionClass
 from apps.retention.models.deletions import DeletionJob, DeletionStep
+from apps.retention.models.exports import SubjectExport
 from apps.retention.models.exposures import Exposure
 from apps.retention.models.holds import LegalHold
 from apps.retention.models.ledger import LedgerRecord, LedgerState
@@ -22,5 +23,6 @@ __all__ = [
     "LegalHold",
     "RetentionClass",
     "Revocation",
+    "SubjectExport",
     "TargetKind",
 ]

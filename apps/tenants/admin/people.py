@@ -106,6 +106,12 @@ class SubjectAdmin(GovernedAdmin):
             ("at", "actor", "outcome"),
             order=("-at", "-id"),
         ),
+        Related(
+            _("Exports"),
+            "retention.SubjectExport",
+            by("subject"),
+            ("export_request_id", "state", "reason_code", "requested_at", "expires_at"),
+        ),
     )
 
 

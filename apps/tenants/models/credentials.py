@@ -27,6 +27,7 @@ class Operation(models.TextChoices):
     RAW_READ = "raw:read", _("read raw text")
     CONFLICTS_RESOLVE = "conflicts:resolve", _("resolve conflicts")
     DELETIONS_RESUME = "deletions:resume", _("resume deletions")
+    SUBJECTS_EXPORT = "subjects:export", _("export what is held about a subject")
 
 
 class Credential(TenantOwned):
