@@ -38,6 +38,19 @@ def find_open_doors(home: Path) -> list[Finding]:
     return [*_of_home(root), *_of_contents(root)]
 
 
+def find_open_files(folder: Path) -> list[Finding]:
+    """The same for a folder elsewhere in which everything is private: the ledger's second location, a backup.
+
+    Paths are absolute here. Raises OSError.
+    """
+    found = []
+    for path in (folder, *sorted(folder.rglob("*"))):
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        if not path.is_symlink() and mode & _OTHERS:
+            found.append(Finding(str(path), "open_to_others", enforced=True, detail=f"mode {mode:o}"))
+    return found
+
+
 def _of_home(root: Path) -> Iterator[Finding]:
     mode = stat.S_IMODE(root.stat().st_mode)
     if mode & _OTHERS_MAY_WRITE:

@@ -14,11 +14,13 @@ class EvidenceConfig(AppConfig):
         from apps.evidence import coverage, layers, targets  # noqa: PLC0415
         from apps.evidence.content import keep_reason  # noqa: PLC0415
         from apps.evidence.pending import PendingWork  # noqa: PLC0415
+        from apps.evidence.revived import deletions_with_events_back  # noqa: PLC0415
         from apps.evidence.sweeps import EventTexts  # noqa: PLC0415
         from apps.retention.holds import register_reach  # noqa: PLC0415
         from apps.retention.layers import register_layer  # noqa: PLC0415
         from apps.retention.models import TargetKind  # noqa: PLC0415
         from apps.retention.reasons import set_reason_keeper  # noqa: PLC0415
+        from apps.retention.revived import register_revived  # noqa: PLC0415
         from apps.retention.sweeps import register_sweep  # noqa: PLC0415
         from apps.retention.targets import on_revoked, register_target  # noqa: PLC0415
 
@@ -26,6 +28,7 @@ class EvidenceConfig(AppConfig):
         register_target(TargetKind.SESSION, targets.resolve_session)
         register_target(TargetKind.SUBJECT, targets.resolve_subject)
         on_revoked(targets.shut)
+        register_revived(deletions_with_events_back)
         register_layer(PendingWork())
         register_layer(layers.Sources())
         register_sweep(EventTexts())

@@ -15,9 +15,11 @@ class MemoriesConfig(AppConfig):
         from apps.memories import checks, extractors, forgetting, labels, layers, outside  # noqa: PLC0415
         from apps.memories import jobs as _jobs  # noqa: F401, PLC0415 - registers itself
         from apps.memories.candidate_reads import candidates_of  # noqa: PLC0415
+        from apps.memories.revived import deletions_with_memories_back  # noqa: PLC0415
         from apps.memories.sweeps import LostEvidence, Proposals, ReviewDates  # noqa: PLC0415
         from apps.retention.layers import register_layer  # noqa: PLC0415
         from apps.retention.models import TargetKind  # noqa: PLC0415
+        from apps.retention.revived import register_revived  # noqa: PLC0415
         from apps.retention.sweeps import register_sweep  # noqa: PLC0415
         from apps.retention.targets import on_revoked, register_target  # noqa: PLC0415
         from apps.tenants.provisioning import register_section  # noqa: PLC0415
@@ -31,6 +33,7 @@ class MemoriesConfig(AppConfig):
         register_section(outside.SETTING, parse=outside.parse_scopes, apply=outside.apply_scopes)
         register_target(TargetKind.MEMORY, forgetting.resolve_memory)
         on_revoked(forgetting.shut)
+        register_revived(deletions_with_memories_back)
         for layer in (layers.Candidates(), layers.Versions(), layers.Relations()):
             register_layer(layer)
         for sweep in (Proposals(), ReviewDates(), LostEvidence()):

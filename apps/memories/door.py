@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db.models import Q
+from django.db.models import CharField, Exists, OuterRef, Q
+from django.db.models.functions import Cast
 
 from apps.core.errors import NotFound
 from apps.core.ids import parse_public_id
 from apps.memories.models import Memory
 from apps.retention import barrier
+from apps.retention.models import Revocation, TargetKind
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -26,7 +28,11 @@ def within_reach(access: Access) -> QuerySet[Memory]:
 
 def readable_memories(access: Access) -> QuerySet[Memory]:
     """Memories this access may read. The only door: list, get, conflict members, queries, export and console start here."""
-    return within_reach(access).exclude(state=Memory.State.REVOKED)
+    named = Revocation.objects.filter(
+        tenant_id=OuterRef("tenant_id"), target_kind=TargetKind.MEMORY, target_id=Cast(OuterRef("pk"), CharField())
+    )
+    # The barrier is asked as well as the row: one that came back by hand, out of an old backup, says that it is active.
+    return within_reach(access).exclude(state=Memory.State.REVOKED).filter(~Exists(named))
 
 
 def require_readable(access: Access, memory_id: str) -> Memory:
@@ -42,7 +48,7 @@ def require_readable(access: Access, memory_id: str) -> Memory:
     )
     if found is None:
         raise NotFound
-    if found.state == Memory.State.REVOKED:
+    if found.state == Memory.State.REVOKED or barrier.revoked_memories(access.tenant_id, [found.id]):
         barrier.raise_revoked(access.tenant_id, found.id)
         raise NotFound
     return found

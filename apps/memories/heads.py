@@ -23,7 +23,9 @@ _VERSION = """v.id, v.memory_id, v.version, v.content_id, v.rationale_id, v.alia
     v.epistemic_status, v.verdict, v.observed_at, v.last_confirmed_at, v.expected_resolution_at, v.valid_from, v.valid_to,
     v.independent_evidence_count, v.authority_revision"""
 _DOOR = """m.tenant_id = %s AND m.id = ANY(%s) AND m.namespace_id = ANY(%s) AND m.state <> 'revoked'
-    AND (m.access_policy_id IS NULL OR m.access_policy_id = ANY(%s))"""
+    AND (m.access_policy_id IS NULL OR m.access_policy_id = ANY(%s))
+    AND NOT EXISTS (SELECT 1 FROM retention_revocation r
+                    WHERE r.tenant_id = m.tenant_id AND r.target_kind = 'memory' AND r.target_id = m.id::text)"""
 _HEADS = f"""
 SELECT m.id, m.namespace_id, m.memory_type, m.fact_key, m.state, m.version, m.last_version, m.authority, m.retrieval_policy,
     m.conflict_set_id, {_VERSION}

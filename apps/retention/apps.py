@@ -13,6 +13,8 @@ class RetentionConfig(AppConfig):
     def ready(self) -> None:
         from apps.jobs.sweeper import register_chore  # noqa: PLC0415
         from apps.retention import jobs  # noqa: F401, PLC0415 - registers the handler; models are loaded only now
+        from apps.retention.backup_layer import BackupsLayer  # noqa: PLC0415
+        from apps.retention.backups import remove_expired  # noqa: PLC0415
         from apps.retention.classes import apply_classes, parse_classes  # noqa: PLC0415
         from apps.retention.exports import endings as exports  # noqa: PLC0415
         from apps.retention.exports import jobs as export_jobs  # noqa: F401, PLC0415
@@ -28,10 +30,12 @@ class RetentionConfig(AppConfig):
         from apps.tenants.provisioning import register_section  # noqa: PLC0415
 
         register_layer(StorageLayer())
+        register_layer(BackupsLayer())
         register_layer(exports.ExportArchives())
         register_sweep(exports.PastExports())
         on_revoked(exports.overtake)
         register_chore(sweep_everything)
+        register_chore(remove_expired)
         register_barrier_check(is_whole)
         register_gate(barrier_is_whole)
         post_migrate.connect(keep_no_samples, sender=self, dispatch_uid="retention.keep_no_samples")

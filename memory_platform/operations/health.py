@@ -14,6 +14,8 @@ from apps.core import clock
 from apps.core.errors import AuthorityUnavailable
 from apps.core.isolation import system_context
 from apps.jobs.heartbeats import living_workers
+from apps.retention.backups import backup_standing
+from apps.retention.ledger import guard
 from apps.retrieval.analysis import ANALYSIS_VERSION
 from apps.retrieval.models import IndexState
 from memory_platform.database_url import knock
@@ -27,6 +29,8 @@ UNREACHABLE = "unreachable"
 PENDING = "pending"
 UNKNOWN = "unknown"
 OUTDATED = "outdated"
+UNWRITTEN = "unwritten"
+COPY_FAILING = "copy_failing"
 
 _CONNECT_SECONDS = 2
 _FRESH_SECONDS = 1.0  # anybody may ask; the database is asked at most this often
@@ -34,13 +38,19 @@ _FRESH_SECONDS = 1.0  # anybody may ask; the database is asked at most this ofte
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """``ready`` needs the database and its schema. An absent worker is named, and accepted work waits for it."""
+    """``ready`` needs the database and its schema. An absent worker is named, and accepted work waits for it.
+
+    ``ledger`` is how the database stands to the ledger of revocations: with anything but ``ok`` and ``none`` (nothing was ever
+    deleted) no memory is given out; ``unwritten`` and ``copy_failing`` say that it is whole and cannot be written, here or there.
+    """
 
     status: str
     database: str
     migrations: str
     worker: str
     index: str
+    ledger: str
+    backup: str
 
     @property
     def ready(self) -> bool:
@@ -79,14 +89,14 @@ def readiness() -> Readiness:
 
 def _look() -> Readiness:
     if not _reachable():
-        return Readiness("unavailable", UNREACHABLE, UNKNOWN, UNKNOWN, UNKNOWN)
+        return Readiness("unavailable", UNREACHABLE, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN)
     try:
         if not _migrated():
-            return Readiness("unavailable", OK, PENDING, UNKNOWN, UNKNOWN)
-        return Readiness("ready", OK, OK, OK if living_workers() else ABSENT, _index())
+            return Readiness("unavailable", OK, PENDING, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN)
+        return Readiness("ready", OK, OK, OK if living_workers() else ABSENT, _index(), _ledger(), backup_standing())
     except DatabaseError:
         connection.close()
-        return Readiness("unavailable", UNREACHABLE, UNKNOWN, UNKNOWN, UNKNOWN)
+        return Readiness("unavailable", UNREACHABLE, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN)
 
 
 def _reachable() -> bool:
@@ -108,3 +118,12 @@ def _index() -> str:
     """``outdated`` while a namespace's index was written by another version of the text analysis."""
     with system_context():
         return OUTDATED if IndexState.objects.exclude(analysis_version=ANALYSIS_VERSION).exists() else OK
+
+
+def _ledger() -> str:
+    standing = guard.standing()
+    if standing.whole and guard.late():
+        return UNWRITTEN
+    if standing.whole and guard.copy_standing() == "failing":
+        return COPY_FAILING
+    return standing.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db import Error as DatabaseError
@@ -14,6 +15,10 @@ from prometheus_client.registry import Collector
 
 from apps.core import clock
 from apps.core.isolation import system_context
+from apps.retention.backups import newest_age
+from apps.retention.ledger import guard
+from apps.retention.ledger.records import pending_since
+from apps.retention.readiness import barrier_is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,6 +76,7 @@ class _Asked(Collector):
     def collect(self) -> Iterator[Metric]:
         try:
             yield from _from_database()
+            yield from _of_forgetting()
             reachable = 1
         except DatabaseError:
             connection.close()
@@ -93,6 +99,19 @@ def _from_database() -> Iterator[Metric]:
     yield GaugeMetricFamily(_PREFIX + "outbox_lag_seconds", "Age of the oldest message that waits.", float(outbox_lag))
     if heartbeat is not None:
         yield GaugeMetricFamily(_PREFIX + "worker_heartbeat_age_seconds", "Since the last sign of life.", float(heartbeat))
+
+
+def _of_forgetting() -> Iterator[Metric]:
+    """Whether memory is given out, what the ledger lacks, and how old the newest backup is."""
+    whole = int(barrier_is_whole())
+    yield GaugeMetricFamily(_PREFIX + "barrier_whole", "Whether database and ledger agree; 0: no memory is given out.", whole)
+    waiting = pending_since(timedelta())
+    yield GaugeMetricFamily(_PREFIX + "ledger_unwritten_entries", "Revocations and holds that wait for the ledger.", waiting)
+    failing = int(guard.copy_standing() == "failing")
+    yield GaugeMetricFamily(_PREFIX + "ledger_copy_failing", "Whether the ledger's second location lags behind.", failing)
+    age = newest_age()
+    if age is not None:
+        yield GaugeMetricFamily(_PREFIX + "backup_age_seconds", "Since the newest finished backup.", age.total_seconds())
 
 
 def _from_pool() -> Iterator[Metric]:

@@ -47,8 +47,10 @@ ROW_PAGES = {
     "jobs.ProcessingJob retry": "owner compliance operator",
     "jobs.ProcessingJob discard": "owner compliance operator",
 }
+# The ledger and the backups are of the whole installation: its commands, health and metrics show them.
+OF_THE_INSTALLATION = {"retention.LedgerRecord", "retention.LedgerState", "retention.Backup"}
 # Rows of which a page shows nothing to anybody: keyed hashes, and counters that end with their minute.
-WITHOUT_PAGE = {"retrieval.Posting", "retrieval.TermStat", "core.RateWindow"}
+WITHOUT_PAGE = {"retrieval.Posting", "retrieval.TermStat", "core.RateWindow", *OF_THE_INSTALLATION}
 
 
 def opened(client: Client) -> set[str]:

@@ -13,7 +13,7 @@ from apps.core import clock
 from apps.core.ids import new_id
 from apps.core.isolation import system_context
 from apps.evidence.ingestion import accept_event
-from apps.evidence.models import Content, SourceEvent
+from apps.evidence.models import Content
 from apps.jobs.models import ProcessingJob
 from apps.jobs.runner import drain
 from apps.retention.deletion import DeletionRequest, request_deletion
@@ -63,11 +63,20 @@ def standing():
 class Backup:
     """A copy of every row that a deletion or a hold touches, to put back as a restore would: older, whole and consistent."""
 
-    TABLES = (
-        "evidence_content evidence_sourceevent retention_revocation retention_deletionjob retention_deletionstep "
-        "retention_legalhold retention_ledgerrecord retention_ledgerstate retention_deletioncertificate jobs_processingjob "
-        "tenants_namespace tenants_tenant"
-    ).split()
+    TABLES = [
+        "evidence_content",
+        "evidence_sourceevent",
+        "retention_revocation",
+        "retention_deletionjob",
+        "retention_deletionstep",
+        "retention_legalhold",
+        "retention_ledgerrecord",
+        "retention_ledgerstate",
+        "retention_deletioncertificate",
+        "jobs_processingjob",
+        "tenants_namespace",
+        "tenants_tenant",
+    ]
 
     def __init__(self, admin):
         self.admin = admin
@@ -156,7 +165,8 @@ def test_a_ledger_that_cannot_be_written_stops_no_deletion_and_is_caught_up(worl
     erase(world)
     assert entries() == [] and standing() == "ok" and texts(world) == ["the harbour cat"]
     problem(world.alice.get("/memory-events/e-1"), 410, "revoked")
-    with clock.set_clock(lambda at=clock.now(): at + timedelta(minutes=2)):
+    later = clock.now() + timedelta(minutes=2)
+    with clock.set_clock(lambda: later):
         assert guard.late() == 1
     drain(kinds=["deletion"])
     assert texts(world) == [] and entries() == []

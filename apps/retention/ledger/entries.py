@@ -28,7 +28,7 @@ def drafts_of(records: Sequence[LedgerRecord]) -> list[Draft]:
     with system_context():
         jobs = {job.revocation_id: job for job in _jobs(keys[Kind.REVOCATION])}
         holds = {hold.id: hold for hold in LegalHold.objects.filter(id__in=keys[Kind.HOLD_PLACED] + keys[Kind.HOLD_LIFTED])}
-        backups = {one.id: one for one in Backup.objects.filter(id__in=keys[Kind.BACKUP_BEGUN])}
+        backups = {one.id: one for one in Backup.objects.filter(id__in=keys[Kind.BACKUP_BEGUN] + keys[Kind.BACKUP_MADE])}
     found = []
     for record in records:
         tenant_id, body = None, {}
@@ -92,7 +92,14 @@ def _of_lifting(hold: LegalHold) -> dict[str, Any]:
 
 
 def _of_backup(backup: Backup) -> dict[str, Any]:
-    return {"made_at": text_of(backup.made_at), "expires_at": text_of(backup.expires_at), "location": backup.location}
+    return {
+        "made_at": text_of(backup.made_at),
+        "finished_at": _maybe(backup.finished_at),
+        "expires_at": text_of(backup.expires_at),
+        "location": backup.location,
+        "size": backup.size,
+        "sha256": backup.sha256,
+    }
 
 
 def text_of(moment: datetime) -> str:

@@ -6,7 +6,7 @@ placed on it. Each step looks first whether it was done, so it may be cut off an
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -34,6 +34,7 @@ from apps.tenants.transactions import tenant_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from apps.tenants.access import Access
     from apps.tenants.transactions import TenantTransaction
@@ -62,14 +63,23 @@ def mend() -> Mended:
     """
     with _alone():
         found = guard.compare()
-        if found.missing:
-            _shut()
-            for tenant_id, of_tenant in groupby(_by_tenant(found.missing), key=lambda entry: entry.tenant_id):
-                _apply(tenant_id, list(of_tenant))
-            log.warning("ledger_reapplied", entries=len(found.missing))
+        _apply_all(found.missing)
         if not found.lost:
             _agree()
         return Mended(len(found.missing), _settle())
+
+
+def apply_readable(path: Path) -> int:
+    """Apply what a broken file says before its break; returns how many entries the database lacked."""
+    known = set(LedgerRecord.objects.values_list("kind", "object_id"))
+    missing: list[Entry] = []
+    with suppress(LedgerTroubleError):
+        for entry in file.entries(path):
+            if entry.name not in known:
+                missing.append(entry)  # noqa: PERF401 - what came before the break is kept
+    with _alone():
+        _apply_all(missing)
+    return len(missing)
 
 
 def open_deletions() -> int:
@@ -92,15 +102,25 @@ def _alone() -> Iterator[None]:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
 
 
+def _apply_all(missing: Sequence[Entry]) -> None:
+    if not missing:
+        return
+    _shut()
+    for tenant_id, of_tenant in groupby(_by_tenant(missing), key=lambda entry: entry.tenant_id):
+        _apply(tenant_id, list(of_tenant))
+    log.warning("ledger_reapplied", entries=len(missing))
+
+
 def _shut() -> None:
     """Before anything is applied, so that the door stays shut when we die meanwhile. Without a state we go with this ledger."""
     with records.exclusively():
-        known = records.reader()
-        header = records.next_header_hash(known)
-        if known.installation is None:
-            raise LedgerTroubleError(Trouble.CORRUPT)
-        state = LedgerState(installation=known.installation, number=0, hash=header, reapplying=True)
-    LedgerState.objects.bulk_create([state], ignore_conflicts=True)
+        if not LedgerState.objects.exists():
+            known = records.reader()
+            header = records.next_header_hash(known)
+            if known.installation is None:
+                raise LedgerTroubleError(Trouble.CORRUPT)
+            state = LedgerState(installation=known.installation, number=0, hash=header)
+            LedgerState.objects.bulk_create([state], ignore_conflicts=True)
     LedgerState.objects.update(reapplying=True)
 
 
@@ -186,11 +206,10 @@ def _recorded(entry: Entry) -> None:
 def _apply_to_installation(entry: Entry) -> None:
     if entry.kind == Kind.BACKUP_REMOVED:
         Backup.objects.filter(pk=entry.object_id).delete()
-    elif entry.kind == Kind.BACKUP_BEGUN and entry.body:
-        made, expires = (datetime.fromisoformat(entry.body[name]) for name in ("made_at", "expires_at"))
-        Backup.objects.get_or_create(
-            pk=entry.object_id, defaults={"made_at": made, "expires_at": expires, "location": entry.body["location"]}
-        )
+    elif entry.kind in {Kind.BACKUP_BEGUN, Kind.BACKUP_MADE} and entry.body:
+        at = {name: _instant(entry.body[name]) for name in ("made_at", "finished_at", "expires_at")}
+        told = {name: entry.body[name] for name in ("location", "size", "sha256")}
+        Backup.objects.update_or_create(pk=entry.object_id, defaults=at | told)
 
 
 # -- holds
@@ -337,3 +356,7 @@ def _locked(access: Access, keys: Sequence[UUID]) -> dict[UUID, int]:
 
 def _uuid(text: str | None) -> UUID | None:
     return None if text is None else UUID(text)
+
+
+def _instant(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -53,6 +53,7 @@ class Migration(migrations.Migration):
                             ("hold_placed", "hold placed"),
                             ("hold_lifted", "hold lifted"),
                             ("backup_begun", "backup begun"),
+                            ("backup_made", "backup made"),
                             ("backup_removed", "backup removed"),
                         ],
                         max_length=16,

@@ -25,6 +25,7 @@ class LedgerRecord(models.Model):
         HOLD_PLACED = "hold_placed", _("hold placed")
         HOLD_LIFTED = "hold_lifted", _("hold lifted")
         BACKUP_BEGUN = "backup_begun", _("backup begun")
+        BACKUP_MADE = "backup_made", _("backup made")
         BACKUP_REMOVED = "backup_removed", _("backup removed")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

@@ -11,7 +11,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from apps.core.api import request_ids
-from apps.core.errors import NotFound
+from apps.core.errors import AuthorityUnavailable, NotFound
 from apps.core.isolation import system_context, tenant_context
 from apps.tenants.console.site import INSTALLATION, TENANT_KEY, console
 from apps.tenants.console_access import person_access, tenants_of
@@ -56,6 +56,10 @@ class ConsoleTenant:
             return None
         if isinstance(exception, PermissionDenied):
             return console.refusal(request, 403, _("Your roles in this tenant do not open this page."))
+        if isinstance(exception, AuthorityUnavailable):  # after a restore, until what was deleted since is gone again
+            return console.refusal(
+                request, 503, _("No words are shown at the moment: the deletions of a restored database are applied again.")
+            )
         if isinstance(exception, Http404):
             return console.refusal(request, 404, _("There is nothing here, or nothing that you may see."))
         return None
