@@ -8,9 +8,17 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from apps.core.isolation import system_context
+from apps.memories.candidates import propose
 from apps.memories.importing.turns import LayoutError
+from apps.memories.models import Candidate
 from apps.retrieval.evaluation.datasets import read_dataset
 from apps.retrieval.evaluation.metrics import Tally, stands_above
+from apps.retrieval.evaluation.tenants import DATASETS
+from apps.tenants.console_access import command_access
+from apps.tenants.models import Tenant
+from apps.tenants.people import create_subject
+from tests.memories.sayings import proposal
 from tests.retrieval.updates import dataset
 
 SMALL = {
@@ -24,7 +32,7 @@ SMALL = {
             ],
             "questions": [
                 {"text": "Where is the tide gauge?", "relevant": ["r2"], "stale": ["r1"], "group": "gauge"},
-                {"text": "What is big blue made of?", "relevant": ["r3"]},
+                {"text": "What is big blue made of?", "relevant": ["r3"], "forbidden": ["r1"]},
             ],
         }
     ]
@@ -96,6 +104,21 @@ def test_updates_are_counted_among_questions_that_have_one():
     assert "stale@5" not in plain.figures()
 
 
+@pytest.mark.requirement("EL-09")
+def test_forbidden_records_are_counted_among_questions_that_name_one():
+    tally = Tally()
+    tally.add(["a", "b"], {"a"}, forbidden={"b"})
+    tally.add(["a"], {"a"}, forbidden={"b"})
+    tally.add(["a"], {"a"})
+    assert tally.figures()["forbidden"] == 0.5
+
+
+def test_what_answers_may_not_be_forbidden(tmp_path):
+    question = {"text": "Where?", "relevant": ["r2"], "forbidden": ["r2"]}
+    with pytest.raises(LayoutError):
+        read_dataset(_file(tmp_path, _changed("questions", value=[question])))
+
+
 def _evaluated(path, **options):
     said = io.StringIO()
     call_command("evaluate", "retrieval", dataset=path, stdout=said, **options)
@@ -111,7 +134,15 @@ def test_the_command_measures_the_packet_and_each_lane(tmp_path):
     assert rows["all", "fused"]["questions"] == 2 and rows["all", "fused"]["recall@5"] == 1.0
     assert rows["all", "named"]["recall@5"] == 0.5 == rows["all", "lexical"]["recall@5"]
     assert (rows["gauge", "fused"]["stale@5"], rows["gauge", "fused"]["above"]) == (0.0, 1.0)
+    first = json.loads(_evaluated(path, json=True))[0]
+    assert (first["sufficient"], first["missed"], first["leaked"], first["near_leaks"]) == (2, {}, 0, 0)
+    assert rows["all", "fused"]["forbidden"] == 0.0
     table = _evaluated(path)
+    assert table.splitlines()[-3:] == [
+        "packets that hold everything that answers: 2 of 2",
+        "records that answer and were not given: 0",
+        "records of another place: 0 given, 0 among candidates",
+    ]
     assert table.splitlines()[0].split() == [
         "group",
         "ranking",
@@ -123,6 +154,7 @@ def test_the_command_measures_the_packet_and_each_lane(tmp_path):
         "size",
         "stale@5",
         "above",
+        "forbidden",
     ]
     with pytest.raises(CommandError):
         _evaluated(_file(tmp_path, "[]x"))
@@ -141,3 +173,33 @@ def test_what_changed_is_told_as_it_is_now(tmp_path):
     for language in ("en", "zh"):
         figures = rows[language, "fused"]
         assert figures["stale@5"] <= 0.05 and figures["above"] >= 0.95 and figures["questions"] == 10, figures
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.requirement("EL-09", "EL-15")
+def test_what_each_signal_is_worth_and_what_is_wrong_with_packets(tmp_path):
+    document = json.loads(json.dumps(SMALL))
+    # One that is called by its name alone, one that nothing leads to, and something private that an operator reads.
+    document["worlds"][0]["questions"][0]["relevant"] = ["r2", "r3"]
+    path = _file(tmp_path, document)
+    _evaluated(path)
+    with system_context():
+        tenant_id = Tenant.objects.get(key=DATASETS).id
+    remember_of(command_access(tenant_id), "anna", "The tide gauge is painted red")
+    rows = {(row["group"], row["ranking"]): row for row in json.loads(_evaluated(path, json=True, ablation=True))}
+    first = rows["all", "fused"]
+    assert (first["sufficient"], first["missed"], first["leaked"]) == (1, {"not_found": 1}, 1)
+    assert first["near_leaks"] == first["leaked"]
+    assert rows["all", "every signal"]["recall@5"] == first["recall@5"] == 0.75
+    assert rows["all", "without named"]["recall@5"] == 0.25 and rows["all", "without phrase"]["recall@5"] == 0.75
+    named = {ranking for group, ranking in rows if group == "all" and ranking.startswith("without")}
+    assert len(named) == 11  # five lanes, and the parts of the key but that of asked keys, which is a lane
+    table = _evaluated(path, ablation=True)
+    assert "without evidence quality" in table and "records of another place: 1 given, 1 among candidates" in table
+
+
+def remember_of(access, subject, text):
+    """A private record of somebody, which no data set holds."""
+    create_subject(access, key=subject)
+    access = command_access(access.tenant_id)  # which reaches what is there now
+    assert propose(access, proposal(text, scope_id=subject)).outcome.status == Candidate.Status.COMMITTED

@@ -7,7 +7,8 @@ Two layouts are read. A JSON list is taken as LoCoMo. A JSON object is this form
                  "questions": [{"text": "…", "relevant": ["r2"], "stale": ["r1"], "group": "en"}]}]}
 
 A world becomes a project of its own. ``at`` is since when a record holds (RFC 3339 with offset, or a date), ``aliases`` are names it
-is called by, ``replaces`` is the record whose place it takes. ``stale`` names records that are not true any more.
+is called by, ``replaces`` is the record whose place it takes. ``stale`` names records that are not true any more, ``forbidden`` those
+that may not be given to this question.
 """  # noqa: E501 - one line of the form is one line
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _DIGITS = 24
 _RECORD = frozenset({"id", "text", "at", "aliases", "replaces"})
-_QUESTION = frozenset({"text", "relevant", "stale", "group"})
+_QUESTION = frozenset({"text", "relevant", "stale", "forbidden", "group"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +47,12 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A question with the keys of the records that answer it, and of those that did once."""
+    """A question with the keys of the records that answer it, of those that did once, and of those that may not be given."""
 
     text: str
     relevant: frozenset[str]
     stale: frozenset[str] = frozenset()
+    forbidden: frozenset[str] = frozenset()
     group: str = "all"
 
 
@@ -126,9 +128,16 @@ def _record(entry: Any, world: str, place: str) -> Record:  # noqa: ANN401 - wha
 
 def _query(entry: Any, world: str, keys: set[str], place: str) -> Query:  # noqa: ANN401 - what the file holds
     _require(isinstance(entry, dict) and {"text", "relevant"} <= set(entry) <= _QUESTION, place)
-    relevant, stale = (frozenset(record_key(world, name) for name in entry.get(field, ())) for field in ("relevant", "stale"))
-    _require(relevant <= keys and stale <= keys, place)
-    return Query(text=str(entry["text"]), relevant=relevant, stale=stale, group=str(entry.get("group", "questions")))
+    named = ("relevant", "stale", "forbidden")
+    relevant, stale, forbidden = (frozenset(record_key(world, name) for name in entry.get(field, ())) for field in named)
+    _require(relevant | stale | forbidden <= keys and relevant.isdisjoint(forbidden), place)
+    return Query(
+        text=str(entry["text"]),
+        relevant=relevant,
+        stale=stale,
+        forbidden=forbidden,
+        group=str(entry.get("group", "questions")),
+    )
 
 
 def record_key(world: str, name: str) -> str:

@@ -46,9 +46,13 @@ class Tally:
     _updates: int = 0
     _stale: int = 0
     _above: int = 0
+    _with_forbidden: int = 0
+    _forbidden: int = 0
 
-    def add(self, ranked: Sequence[str], relevant: Collection[str], stale: Collection[str] = ()) -> None:
-        """Count one question; ``stale`` are ids of what was true once."""
+    def add(
+        self, ranked: Sequence[str], relevant: Collection[str], stale: Collection[str] = (), forbidden: Collection[str] = ()
+    ) -> None:
+        """Count one question; ``stale`` are ids of what was true once, ``forbidden`` of what may not be given at all."""
         self.questions += 1
         for depth in self.depths:
             self._recall[depth] = self._recall.get(depth, 0.0) + recall_at(ranked, relevant, depth)
@@ -59,16 +63,21 @@ class Tally:
             self._updates += 1
             self._stale += not set(ranked[:STALE_DEPTH]).isdisjoint(stale)
             self._above += stands_above(ranked, relevant, stale)
+        if forbidden:
+            self._with_forbidden += 1
+            self._forbidden += not set(ranked).isdisjoint(forbidden)
 
     def figures(self) -> dict[str, float]:
         """Means by name: `recall@k`, `mrr`, `size` (ids given per question) and `precision`; zeros when nothing was counted.
 
         With stale records also `stale@5`, the share of questions with one of them among the first five, and `above`, the share
-        whose answer stands above all of them.
+        whose answer stands above all of them. With forbidden ones `forbidden`, the share of those questions that were given one.
         """
         count = self.questions or 1
         found = {f"recall@{depth}": self._recall.get(depth, 0.0) / count for depth in self.depths}
         found |= {"mrr": self._reciprocal / count, "size": self._chosen / count, "precision": self._precision / count}
         if self._updates:
             found |= {f"stale@{STALE_DEPTH}": self._stale / self._updates, "above": self._above / self._updates}
+        if self._with_forbidden:
+            found["forbidden"] = self._forbidden / self._with_forbidden
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from apps.memories.importing.verb import Imported, import_turns
 from apps.memories.models import Candidate, EpistemicStatus, Memory, MemoryType, Relation
 from apps.memories.proposals import Proposal, ProposedRelation
 from apps.retrieval.context import Budget
+from apps.retrieval.evaluation.ablation import ablations
 from apps.retrieval.evaluation.metrics import Tally
 from apps.retrieval.pipeline import answer_query
 from apps.retrieval.question import Question
@@ -24,16 +26,17 @@ from apps.retrieval.vocabulary import Lane
 from apps.tenants.models import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from apps.retrieval.evaluation.datasets import Query, Record, World
-    from apps.retrieval.packet import Packet
+    from apps.retrieval.traces import TraceView
     from apps.tenants.access import Access
 
 DEPTH = 20
 _ROOM = 200_000  # the packet's budget must not decide what recall is measured on
 _ID_DIGITS = 32
 FUSED = "fused"
+NOT_FOUND = "not_found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +49,53 @@ class Measured:
     figures: dict[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The figures, and what was wrong with packets: counted, each under one name (EL-09).
+
+    ``missed``: records that answer and were not given, by the reason in the trace or ``not_found``. ``leaked`` and
+    ``near_leaks``: records of another place than the one that was asked, in packets and among candidates.
+    """
+
+    measured: list[Measured]
+    sufficient: int  # questions whose packet holds everything that answers
+    missed: Mapping[str, int]
+    leaked: int
+    near_leaks: int
+
+
 @dataclass(slots=True)
 class _Sums:
     tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    sufficient: int = 0
+    missed: Counter[str] = field(default_factory=Counter)
+    leaked: int = 0
+    near_leaks: int = 0
 
     def add(self, groups: Iterable[str], ranking: str, ranked: list[str], query: Query) -> None:
         for group in groups:
-            self.tallies.setdefault((group, ranking), Tally()).add(ranked, query.relevant, query.stale)
+            self.tallies.setdefault((group, ranking), Tally()).add(ranked, query.relevant, query.stale, query.forbidden)
 
-    def measured(self) -> list[Measured]:
+    def judge(self, query: Query, given: Collection[str], trace: TraceView | None, keys: Mapping[str, str]) -> None:
+        """What is wrong with one packet; ``keys`` are all records of the place that was asked."""
+        self.sufficient += query.relevant <= set(given)
+        rows = trace.candidates if trace is not None else []
+        reasons = {keys[row["memory_id"]]: row["reason"] for row in rows if row["memory_id"] in keys and not row["chosen"]}
+        self.missed.update(reasons.get(key, NOT_FOUND) for key in query.relevant.difference(given))
+        strangers = [row for row in rows if row["memory_id"] not in keys]
+        self.leaked += sum(row["chosen"] for row in strangers)
+        self.near_leaks += len(strangers)
+
+    def report(self) -> Report:
         ordered = sorted(
-            self.tallies.items(), key=lambda entry: (entry[0][0] != "all", entry[0][0], entry[0][1] != FUSED, entry[0])
+            self.tallies.items(),
+            key=lambda entry: (entry[0][0] != "all", entry[0][0], _RANKINGS.get(entry[0][1].partition(" ")[0], 1)),
         )
-        return [Measured(group, ranking, tally.questions, tally.figures()) for (group, ranking), tally in ordered]
+        measured = [Measured(group, ranking, tally.questions, tally.figures()) for (group, ranking), tally in ordered]
+        return Report(measured, self.sufficient, dict(self.missed), self.leaked, self.near_leaks)
+
+
+_RANKINGS = {FUSED: 0, "every": 2, "without": 3}  # the packet, each lane, then the order without one of its signals
 
 
 def import_dataset(access: Access, worlds: Iterable[World], project_of: Callable[[str], str]) -> Imported:
@@ -76,9 +113,13 @@ def measure(
     worlds: Iterable[World],
     project_of: Callable[[str], str],
     *,
+    ablate: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
-) -> list[Measured]:
-    """Ask every question in the project of its world, and count in the packet and in each lane alone."""
+) -> Report:
+    """Ask every question in the project of its world, and count in the packet and in each lane alone.
+
+    ``ablate``: also in the order of its candidates, whole and without each of its signals.
+    """
     asked = [(world, query) for world in worlds for query in world.questions]
     sums = _Sums()
     keys: dict[str, Mapping[str, str]] = {}
@@ -88,11 +129,16 @@ def measure(
             keys[project] = _keys(access, project)
         packet = answer_query(access, _asked(query.text, project))
         groups = ("all", query.group) if query.group != "all" else ("all",)
-        sums.add(groups, FUSED, [item.fact_key or "" for item in packet.items], query)
-        for lane, ranked in _lanes(access, packet, keys[project]).items():
-            sums.add(("all",), lane, ranked[:DEPTH], query)
+        given = [item.fact_key or "" for item in packet.items]
+        trace = get_trace(access, packet.trace_id) if packet.trace_id is not None else None
+        sums.add(groups, FUSED, given, query)
+        sums.judge(query, given, trace, keys[project])
+        rankings = _lanes(trace) if trace is not None else {}
+        rankings |= ablations(trace.candidates) if ablate and trace is not None else {}
+        for name, ranked in rankings.items():
+            sums.add(("all",), name, [keys[project].get(one, one) for one in ranked[:DEPTH]], query)
         progress(number, len(asked))
-    return sums.measured()
+    return sums.report()
 
 
 def _asked(question: str, project: str) -> Question:
@@ -105,15 +151,13 @@ def _asked(question: str, project: str) -> Question:
     )
 
 
-def _lanes(access: Access, packet: Packet, keys: Mapping[str, str]) -> dict[str, list[str]]:
+def _lanes(trace: TraceView) -> dict[str, list[str]]:
     """What each lane found, in its own order; the phrase lane is known for those that came as far as the order."""
-    if packet.trace_id is None:
-        return {}
-    trace = get_trace(access, packet.trace_id)
     found = {lane.value: list(trace.lanes.get(lane.value, ())) for lane in (Lane.LEXICAL, Lane.NAMED)}
+    found |= {lane: list(names) for lane, names in trace.lanes.items() if lane == Lane.SEMANTIC}
     spoken = [(row["components"].get("lanes", {}).get(Lane.PHRASE.value), row["memory_id"]) for row in trace.candidates]
     found[Lane.PHRASE.value] = [name for rank, name in sorted((rank, name) for rank, name in spoken if rank is not None)]
-    return {lane: [keys.get(name, name) for name in names] for lane, names in found.items()}
+    return found
 
 
 def _keys(access: Access, project: str) -> dict[str, str]:
