@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from apps.core.errors import NotFound, NotPermitted
 from apps.evidence.coverage import derived_alone, directly_covered, usable
+from apps.evidence.lineage import roots
 from apps.evidence.models import SourceEvent
 from apps.evidence.reads import find_events
 from apps.retention.models import TargetKind
@@ -108,7 +109,10 @@ def _sources_of_a_memory(access: Access, target: Target) -> tuple[set[UUID], set
     sources = usable(_events(access).filter(id__in=target.keys)).order_by("id").select_for_update(no_key=True)
     erased = {event.id for event in sources if target.cover_sources and _may_erase(access, event)}
     kept = {event.id for event in sources} - erased
-    if kept and target.fact_digest is not None:
+    if target.fact_digest is not None:
+        # Whether a source brings anything new is known by its origins (LN-04), so a retelling is restricted by those.
+        behind = {origin for found in roots(access.tenant_id, kept | erased).values() for origin in found} - erased
+        kept |= set(usable(_events(access).filter(id__in=behind)).values_list("id", flat=True))
         restrict(_events(access).filter(id__in=kept), target.fact_digest)
     return erased, kept
 

@@ -312,3 +312,17 @@ def test_what_is_said_after_a_subjects_deletion_is_new_life(memories, world):
     erase(world, "subject", "alice", cover_sources=True)
     assert memories.say("Drinks tea", fact_key="drink").status == "committed"
     assert len(listed(world)) == 1
+
+
+@pytest.mark.requirement("DJ-06", "LN-04")
+@pytest.mark.parametrize("again", ["retelling", "origin", "another retelling"])
+def test_a_memory_that_rested_on_a_retelling_is_rebuilt_by_none_of_its_origin(memories, world, again):
+    origin = memories.event()
+    retelling = memories.event(source_type="assistant_message", derived_from=(origin,))
+    another = memories.event(source_type="assistant_message", derived_from=(origin,))
+    made = memories.say("The lamp is warm", fact_key="lamp", source_event_ids=(retelling,))
+    erase(world, "memory", made.memory_id, work=False)
+    source = {"retelling": retelling, "origin": origin, "another retelling": another}[again]
+    said = memories.say("The lamp is warm", fact_key="lamp", source_event_ids=(source,))
+    assert (said.status, said.reasons) == ("rejected", ["revoked"])
+    assert memories.say("The lamp is warm", fact_key="lamp", source_event_ids=(source, memories.event())).status == "committed"
