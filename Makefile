@@ -13,7 +13,7 @@ export PIP_NO_CACHE_DIR := 1
 export PYTEST_DEBUG_TEMPROOT := $(CURDIR)/var/test
 export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/var/test/hypothesis
 
-.PHONY: help serve demo test check bench coverage-map format lock clean
+.PHONY: help serve demo test check bench coverage-map format semantic lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo "make bench         benchmarks (ARGS='--scope 10000 --foreign 0' makes it quick)"
 	@echo "make coverage-map  which requirement is proved by which test"
 	@echo "make format        let ruff format the code"
+	@echo "make semantic      install what recall by meaning needs (it stays off until it is named)"
 	@echo "make lock          resolve the dependencies anew"
 
 serve: $(VENV)/.run-installed
@@ -74,13 +75,20 @@ endef
 
 # -- the lock --------------------------------------------------------------------------------------------------------
 
-COMPILE = $(PY) -m piptools compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-annotate --no-header \
-  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options --extra embedded $(ARGS)
+COMPILE_ALONE = $(PY) -m piptools compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-annotate --no-header \
+  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options $(ARGS)
+COMPILE = $(COMPILE_ALONE) --extra embedded
+SEMANTIC_EXTRA = $(PY) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["semantic"], sep="\n")'
 DEV_GROUP = $(PY) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")'
 
 lock: $(VENV)/.dev-installed
 	@$(COMPILE) --output-file requirements/base.txt pyproject.toml
 	@$(DEV_GROUP) | $(COMPILE) --constraint requirements/base.txt --output-file requirements/dev.txt pyproject.toml -
+	@$(SEMANTIC_EXTRA) | $(COMPILE_ALONE) --constraint requirements/base.txt --output-file requirements/semantic.txt -
+
+# The packages of the semantic lane, which is off until SEMANTIC_EMBEDDER names an embedder (docs/concepts/retrieval.md).
+semantic: $(VENV)/.run-installed
+	@$(call install,requirements/semantic.txt)
 
 clean:
 	@echo "Nothing is cleaned by itself: var/ holds your database. Remove $(VENV) and var/ by hand if you mean it."

@@ -103,6 +103,7 @@ def _run_with_database(command: BaseCommand, *, migrated: bool) -> None:
                 _require_their_database()
             if migrated and SCHEMA_IS_CURRENT not in os.environ:
                 _see_to_schema(ours=held is not None or getattr(command, "applies_migrations", False))
+                _see_to_vectors(held)
             # For the one command that looks after the server while it runs (serve).
             command.lease = held  # type: ignore[attr-defined]
             try:
@@ -130,6 +131,14 @@ def _see_to_schema(*, ours: bool) -> None:
         ensure_schema()
     else:
         require_schema()
+
+
+def _see_to_vectors(held: Lease | None) -> None:
+    """Let our own database compare vectors where an embedder is named; in somebody else's, its superuser does (docs)."""
+    from django.conf import settings  # noqa: PLC0415 - not read before a command is known
+
+    if held is not None and settings.SEMANTIC_EMBEDDER:
+        held.ensure_extension("vector")
 
 
 def close_connections() -> None:

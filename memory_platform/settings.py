@@ -203,6 +203,20 @@ OPENAI_COMPATIBLE = {
     "allow_http": env.bool("OPENAI_COMPATIBLE_ALLOW_HTTP", default=False),
 }
 
+# -- the semantic lane: off unless an embedder is named, and then for tenants that allow it ------------------------------
+
+SEMANTIC_EMBEDDER = env.str("SEMANTIC_EMBEDDER", default="")
+SEMANTIC_MILLISECONDS = env.int("SEMANTIC_MILLISECONDS", default=400)
+EMBEDDINGS = {
+    "url": env.str("EMBEDDINGS_URL", default=""),
+    "model": env.str("EMBEDDINGS_MODEL", default=""),
+    "dimension": env.int("EMBEDDINGS_DIMENSION", default=1536),
+    "near": env.int("EMBEDDINGS_NEAR", default=0),
+    "key": env.str("EMBEDDINGS_KEY", default=""),
+    "seconds": env.int("EMBEDDINGS_SECONDS", default=30),
+    "allow_http": env.bool("EMBEDDINGS_ALLOW_HTTP", default=False),
+}
+
 # -- watching --------------------------------------------------------------------------------------------------------
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()

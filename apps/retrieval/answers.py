@@ -33,6 +33,10 @@ FALLBACK = Warned(
     code=WarningCode.INDEX_FALLBACK,
     detail="The index cannot be used at the moment; the newest memories of the same scope were read instead.",
 )
+WITHOUT_MEANING = Warned(
+    code=WarningCode.INDEX_FALLBACK,
+    detail="Meaning cannot be looked up at the moment; keys, names and words were.",
+)
 # What the database or its driver raise when something cannot be read now. A statement that is wrong is a fault and stays one.
 UNREADABLE = (OperationalError, InterfaceError, InternalError)
 

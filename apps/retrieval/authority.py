@@ -99,7 +99,13 @@ def _holding(context: QueryContext, memories: dict[UUID, ReadableMemory]) -> dic
 def _recall_of(rows: list[Found], version: Version) -> Recall | None:
     row = next((r for r in rows if r.version in {None, version.version}), None)
     if row is not None:
-        return Recall(lanes=dict(row.lanes), matched_terms=row.matched_terms, matched_weight=row.matched_weight)
+        return Recall(
+            lanes=dict(row.lanes),
+            matched_terms=row.matched_terms,
+            matched_weight=row.matched_weight,
+            distance=row.distance,
+            near=row.near,
+        )
     lanes = {lane: rank for r in rows for lane, rank in r.lanes.items() if lane in _BY_IDENTITY}
     return Recall(lanes=lanes) if lanes else None
 

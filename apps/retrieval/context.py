@@ -141,6 +141,8 @@ class Recall:
     matched_terms: int = 0
     matched_weight: int = 0
     spans: tuple[str, ...] = ()
+    distance: int | None = None  # from the question, permille of cosine distance; where the semantic lane reached it
+    near: bool = False  # near enough to be about the question by its meaning alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

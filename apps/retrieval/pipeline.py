@@ -14,7 +14,7 @@ import structlog
 from apps.core import clock
 from apps.core.prepared import fetch_prepared
 from apps.retention.readiness import barrier_is_whole
-from apps.retrieval.answers import FALLBACK, UNREADABLE, Attempt, packet_of, unavailable
+from apps.retrieval.answers import FALLBACK, UNREADABLE, WITHOUT_MEANING, Attempt, packet_of, unavailable
 from apps.retrieval.authority import candidates
 from apps.retrieval.context import QueryContext
 from apps.retrieval.disputes import disputes_of
@@ -26,9 +26,10 @@ from apps.retrieval.lexical import IndexUnusableError
 from apps.retrieval.naming import with_names
 from apps.retrieval.packet import Hint, Packet
 from apps.retrieval.question import Question
-from apps.retrieval.recall import Recalled, recall
+from apps.retrieval.recall import Recalled, recall, with_meaning
 from apps.retrieval.relevance import RelevanceRule, passes
 from apps.retrieval.selection import STANDING, Selection, nothing, select
+from apps.retrieval.semantic.lane import begin
 from apps.retrieval.traces import TraceNote, asked_with, write_trace
 from apps.retrieval.triage.vocabulary import Decision
 from apps.retrieval.triage.window import seen
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from apps.retrieval.context import Candidate
     from apps.retrieval.hints import Labels
+    from apps.retrieval.semantic.lane import Meaning
     from apps.tenants.access import Access, NamespaceGrant
 
 SPARE = 5  # recalled rows beyond the wanted candidates: the hard filters run afterwards
@@ -112,6 +114,8 @@ def work_out(attempt: Attempt, asked_at: datetime, *, lasting: bool = True) -> W
     selection = select(context, rows, attempt.recalled.known, called_by=attempt.recalled.called, rule=rule_of(access))
     if attempt.without_index:
         selection = replace(selection, warnings=(FALLBACK, *selection.warnings))
+    elif attempt.recalled.without_meaning:
+        selection = replace(selection, warnings=(WITHOUT_MEANING, *selection.warnings))
     outcome = _outcome(attempt, selection, key)
     timings |= {"fetch": round(1000 * (fetched - watch), 2), "decide": round(1000 * (clock.monotonic() - fetched), 2)}
     funnel = {
@@ -227,8 +231,9 @@ def _fetch(attempt: Attempt, key: bytes) -> list[Candidate]:
     """Recall and authority read; where so many were refused that wanted candidates may be missing, recall goes deeper."""
     context, _ = attempt.asked
     limit = context.max_candidates + SPARE
+    meaning = begin(attempt.access, context)
     while True:
-        attempt.recalled = _recalled(attempt, context, key, limit)
+        attempt.recalled = _recalled(attempt, context, key, limit, meaning)
         rows = candidates(attempt.access, context, attempt.recalled.found)
         passing = sum(1 for row in rows if hard_filter(context, row) is None)
         if not attempt.recalled.full or passing >= context.max_candidates or limit >= MOST_RECALLED:
@@ -236,8 +241,10 @@ def _fetch(attempt: Attempt, key: bytes) -> list[Candidate]:
         limit = min(limit * DEEPER, MOST_RECALLED)
 
 
-def _recalled(attempt: Attempt, context: QueryContext, key: bytes, limit: int) -> Recalled:
-    return recall_from_memories(attempt.access, context) if attempt.without_index else recall(context, key, limit=limit)
+def _recalled(attempt: Attempt, context: QueryContext, key: bytes, limit: int, meaning: Meaning | None = None) -> Recalled:
+    if attempt.without_index:
+        return with_meaning(recall_from_memories(attempt.access, context), context, meaning, limit=limit)
+    return recall(context, key, limit=limit, meaning=meaning)
 
 
 def _outcome(attempt: Attempt, selection: Selection, key: bytes) -> str:

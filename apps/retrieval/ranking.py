@@ -73,6 +73,7 @@ def components(standing: Ranked | Judged) -> dict[str, JsonValue]:
         "lanes": {lane.value: rank for lane, rank in recall.lanes.items()},
         "matched_terms": recall.matched_terms,
         "matched_weight": recall.matched_weight,
+        **({"distance": recall.distance, "near": recall.near} if recall.distance is not None else {}),
         "verdict": candidate.verdict,
         "epistemic_status": candidate.epistemic_status,
         "fidelity": candidate.fidelity,

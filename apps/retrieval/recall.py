@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from apps.retrieval.context import QueryContext
+    from apps.retrieval.semantic.lane import Meaning
 
 # A name or label that more versions carry tells them apart no better than any word: it finds nothing, it counts where words do.
 NAMED_CAP = 20
@@ -45,6 +46,8 @@ class Found:
     lanes: dict[Lane, int] = field(default_factory=dict)
     matched_terms: int = 0
     matched_weight: int = 0
+    distance: int | None = None  # from the question, in permille of cosine distance; where the semantic lane reached it
+    near: bool = False  # near enough to be about the question by its meaning alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +58,14 @@ class Recalled:
     known: KnownTerms = field(default_factory=KnownTerms)
     called: Called = field(default_factory=Called)
     full: bool = False  # the lexical lane gave as many rows as it was asked for: there may be more
+    without_meaning: bool = False  # the semantic lane is on here, and could not be asked
 
 
 NOTHING_RECALLED = Recalled()
 
 
-def recall(context: QueryContext, key: bytes, *, limit: int) -> Recalled:
-    """Run the lanes inside the context's namespaces; ``limit`` bounds the lexical lane only.
+def recall(context: QueryContext, key: bytes, *, limit: int, meaning: Meaning | None = None) -> Recalled:
+    """Run the lanes inside the context's namespaces; ``limit`` bounds the lexical and the semantic lane.
 
     ``key`` is that of the tenant's index. Lexical ranks are competition ranks over everything recalled, before any filter, so
     that they do not move with ``as_of``. Raises IndexUnusableError where words and names cannot be looked up.
@@ -70,7 +74,17 @@ def recall(context: QueryContext, key: bytes, *, limit: int) -> Recalled:
         return Recalled()
     with _reading_the_index():
         by_words = _by_words(context, key, limit)
-    return replace(by_words, found=(*merged((*by_words.found, *by_identity(context))),))
+    return with_meaning(replace(by_words, found=(*by_words.found, *by_identity(context))), context, meaning, limit=limit)
+
+
+def with_meaning(recalled: Recalled, context: QueryContext, meaning: Meaning | None, *, limit: int) -> Recalled:
+    """What the other lanes reached, one row for each version, with what is near to the question."""
+    near = meaning.nearest(context, limit=limit) if meaning is not None else []
+    rows = [Found(one.memory_id, one.version, {Lane.SEMANTIC: one.rank}, distance=one.distance, near=one.near) for one in near]
+    found = (*merged((*recalled.found, *rows)),)
+    if meaning is None:
+        return replace(recalled, found=found)
+    return replace(recalled, found=found, without_meaning=bool(meaning.down))
 
 
 def by_identity(context: QueryContext) -> list[Found]:
@@ -94,6 +108,8 @@ def merged(rows: Iterable[Found]) -> list[Found]:
             there.lanes.update(row.lanes)
             there.matched_terms = there.matched_terms or row.matched_terms
             there.matched_weight = there.matched_weight or row.matched_weight
+            there.distance = row.distance if there.distance is None else there.distance
+            there.near = there.near or row.near
     for memory_id, lanes in meant.items():
         for row in by_memory[memory_id] or [Found(memory_id, None)]:
             row.lanes.update(lanes)

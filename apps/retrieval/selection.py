@@ -29,7 +29,7 @@ from apps.retrieval.naming import spoken_for, with_names
 from apps.retrieval.packing import Packed, Unit, pack
 from apps.retrieval.phrases import DOCUMENT_CAP, phrase_lane, phrase_ranks, span_query
 from apps.retrieval.relations import Group, settle
-from apps.retrieval.relevance import ALWAYS, WORDS, KnownTerms, RelevanceRule, passes, passes_unnamed
+from apps.retrieval.relevance import ALWAYS, MEANING, WORDS, KnownTerms, RelevanceRule, passes, passes_unnamed
 from apps.retrieval.vocabulary import Lane, Outcome, Reason, Section, Stage, Trigger, WarningCode
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _about_the_question(
 def _shares_enough(row: Candidate, known: KnownTerms, rule: RelevanceRule, names: frozenset[str]) -> bool:
     if not passes(rule, known, row.recall, policy=row.retrieval_policy):
         return False
-    if not row.aliases or row.retrieval_policy == ALWAYS or not row.recall.lanes.keys() <= WORDS:
+    if not row.aliases or row.retrieval_policy == ALWAYS or not row.recall.lanes.keys() <= WORDS | MEANING:
         return True
     return passes_unnamed(rule, known, index_terms(_searched(row)), names)
 

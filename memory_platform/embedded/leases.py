@@ -41,6 +41,10 @@ class Lease:
         with _start_lock(self.places):
             server.ensure_running(self.places)
 
+    def ensure_extension(self, name: str) -> None:
+        """Add an extension that the server brings along, which takes its superuser; in the product's own database."""
+        server.ensure_extension(self.places, name)
+
     @property
     def alive(self) -> bool:
         return server.running_pid(self.places) is not None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 import psycopg
+from psycopg import sql
 
 from memory_platform.embedded.account import Account, login_name, server_account
 from memory_platform.embedded.cluster import ensure_data_folder, server_environment
@@ -115,6 +116,12 @@ def superuser_connection(places: Places, database: str = "postgres") -> psycopg.
     return psycopg.connect(
         host=str(places.socket_folder), port=PORT, user=SUPERUSER, dbname=database, connect_timeout=10, autocommit=True
     )
+
+
+def ensure_extension(places: Places, name: str) -> None:
+    """Add an extension to the product's database."""
+    with superuser_connection(places, DATABASE) as connection:
+        connection.execute(sql.SQL("CREATE EXTENSION IF NOT EXISTS {}").format(sql.Identifier(name)))
 
 
 def _start(places: Places, account: Account) -> None:

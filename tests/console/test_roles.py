@@ -49,8 +49,8 @@ ROW_PAGES = {
 }
 # The ledger and the backups are of the whole installation: its commands, health and metrics show them.
 OF_THE_INSTALLATION = {"retention.LedgerRecord", "retention.LedgerState", "retention.Backup"}
-# Rows of which a page shows nothing to anybody: keyed hashes, and counters that end with their minute.
-WITHOUT_PAGE = {"retrieval.Posting", "retrieval.TermStat", "core.RateWindow", *OF_THE_INSTALLATION}
+# Rows of which a page shows nothing to anybody: keyed hashes, vectors, and counters that end with their minute.
+WITHOUT_PAGE = {"retrieval.Posting", "retrieval.TermStat", "retrieval.Vector", "core.RateWindow", *OF_THE_INSTALLATION}
 
 
 def opened(client: Client) -> set[str]:

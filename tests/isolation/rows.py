@@ -92,4 +92,4 @@ _OF_KIND: dict[type[models.Field[Any, Any]], Any] = {
 }
 
 
-RECIPES: dict[str, Any] = {}
+RECIPES: dict[str, Any] = {"retrieval.Vector": lambda _world: {"dimension": 1, "embedding": [1.0]}}

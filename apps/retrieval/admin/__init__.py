@@ -1,6 +1,6 @@
 """Console pages of floor 7.
 
-Postings and term statistics have no pages: they are keyed hashes without meaning for people and have no single-column key.
+Postings, term statistics and vectors have no pages: they are numbers without meaning for people and have no single-column key.
 """
 
 from __future__ import annotations

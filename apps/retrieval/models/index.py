@@ -84,6 +84,9 @@ class IndexState(TenantOwned):
     name_lengths = models.IntegerField(_("lengths of names, as bits"), default=0, db_default=0)  # of all that are or were here
     revision = models.BigIntegerField(_("projection revision"), default=0)
     rebuilt_at = models.DateTimeField(_("rebuilt"), default=clock.now)
+    # Whose vectors answer for the namespace, and up to which revision it was embedded; empty while the lane is off here.
+    embedder = models.CharField(_("embedder"), max_length=64, blank=True, default="", db_default="")
+    embedded_revision = models.BigIntegerField(_("embedded up to revision"), default=0, db_default=0)
 
     governance: ClassVar = Governance(tenant="tenant", keeps=Keeps.INDEX, audited=Audited.PROJECTION, layer="lexical_index")
 

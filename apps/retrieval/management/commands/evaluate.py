@@ -18,6 +18,9 @@ from apps.retrieval.evaluation.cases import FOLDER, CaseError, Suite, read_suite
 from apps.retrieval.evaluation.datasets import read_dataset
 from apps.retrieval.evaluation.runs import Measured, Report, import_dataset, measure
 from apps.retrieval.evaluation.tenants import DATASETS
+from apps.retrieval.semantic.embedders import chosen
+from apps.retrieval.semantic.indexing import embed_namespace
+from apps.retrieval.semantic.searching import ensure_extension
 from apps.tenants.console_access import command_access
 from apps.tenants.models import Project, Tenant
 from apps.tenants.namespaces import create_project
@@ -26,6 +29,8 @@ from apps.tenants.provisioning import provision
 if TYPE_CHECKING:
     from argparse import ArgumentParser
     from uuid import UUID
+
+    from apps.retrieval.semantic.embedders import Embedder
 
 FINDINGS, USAGE = 1, 2
 COLUMNS = ("recall@5", "recall@10", "recall@20", "mrr", "size", "stale@5", "above", "forbidden")
@@ -56,6 +61,9 @@ class Command(BaseCommand):
         )
         figures.add_argument(
             "--ablation", action="store_true", help="also the order of the candidates without each of its signals"
+        )
+        figures.add_argument(
+            "--semantic", action="store_true", help="with the semantic lane: the records are given to the chosen embedder first"
         )
         figures.add_argument("--json", action="store_true", help="print the figures as JSON")
 
@@ -94,11 +102,16 @@ class Command(BaseCommand):
             worlds = read_dataset(path)
         except LayoutError as trouble:
             raise CommandError(f"{path.name}: {trouble}.") from trouble
-        tenant_id = _tenant()
+        embedder = chosen() if options["semantic"] else None
+        if options["semantic"] and (embedder is None or not ensure_extension()):
+            raise CommandError("There is no embedder (SEMANTIC_EMBEDDER), or no pgvector in this database.", returncode=USAGE)
+        tenant_id = _tenant(semantic=embedder is not None)
         project = Projects(tenant_id, fold_key(path.stem)[:60])
         for world in worlds:
             project(world.name)  # made before the access is built, which reaches what is there
         done = import_dataset(command_access(tenant_id, actor="evaluate"), worlds, project)
+        if embedder is not None:
+            self._embed(tenant_id, [project(world.name) for world in worlds], embedder)
         if done.refused:
             self.stderr.write(f"{done.refused} of {done.turns} records were refused and are not measured")
         access = command_access(tenant_id, actor="evaluate")
@@ -109,6 +122,12 @@ class Command(BaseCommand):
             self.stdout.write(table(found.measured))
             for line in _findings(found):
                 self.stdout.write(line)
+
+    def _embed(self, tenant_id: UUID, projects: list[str], embedder: Embedder) -> None:
+        access = command_access(tenant_id, actor="evaluate")
+        for number, key in enumerate(projects, start=1):
+            embed_namespace(access, access.project_namespace(key).id, embedder)
+            self._progress(number, len(projects))
 
     def _progress(self, done: int, total: int) -> None:
         if sys.stderr.isatty():
@@ -199,8 +218,9 @@ def _as_json(suite: Suite, results: list[Result]) -> dict[str, Any]:
     }
 
 
-def _tenant() -> UUID:
+def _tenant(*, semantic: bool) -> UUID:
     """A tenant of its own: what is measured never mixes with what is remembered."""
-    provision(json.dumps({"tenants": [{"key": DATASETS}]}))
+    allowed = ["project"] if semantic else []
+    provision(json.dumps({"tenants": [{"key": DATASETS, "semantic_recall": allowed, "external_embedding": allowed}]}))
     with system_context():
         return Tenant.objects.get(key=DATASETS).id
