@@ -217,6 +217,11 @@ EMBEDDINGS = {
     "allow_http": env.bool("EMBEDDINGS_ALLOW_HTTP", default=False),
 }
 
+# -- downstream systems: who is told of deletions -----------------------------------------------------------------------
+
+# Host names that may lie on a private network, and may be spoken to without TLS.
+DOWNSTREAM_INTERNAL_HOSTS = env.list("DOWNSTREAM_INTERNAL_HOSTS", default=[])
+
 # -- watching --------------------------------------------------------------------------------------------------------
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()

@@ -16,6 +16,7 @@ class EvidenceConfig(AppConfig):
         from apps.evidence.pending import PendingWork  # noqa: PLC0415
         from apps.evidence.revived import deletions_with_events_back  # noqa: PLC0415
         from apps.evidence.sweeps import EventTexts  # noqa: PLC0415
+        from apps.retention.downstream.notices import tell_ids  # noqa: PLC0415
         from apps.retention.holds import register_reach  # noqa: PLC0415
         from apps.retention.layers import register_layer  # noqa: PLC0415
         from apps.retention.models import TargetKind  # noqa: PLC0415
@@ -28,6 +29,7 @@ class EvidenceConfig(AppConfig):
         register_target(TargetKind.SESSION, targets.resolve_session)
         register_target(TargetKind.SUBJECT, targets.resolve_subject)
         on_revoked(targets.shut)
+        tell_ids("events", coverage.covered_names)
         register_revived(deletions_with_events_back)
         register_layer(PendingWork())
         register_layer(layers.Sources())

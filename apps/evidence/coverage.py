@@ -64,6 +64,11 @@ def covered_events(target: Target) -> QuerySet[SourceEvent]:
     return SourceEvent.objects.filter(directly_covered(target) | named, tenant_id=target.tenant_id)
 
 
+def covered_names(target: Target) -> list[str]:
+    """The senders' ids of those events, for those who have to be told."""
+    return list(covered_events(target).order_by("event_id").values_list("event_id", flat=True))
+
+
 def reaches(target: Target, keys: Sequence[UUID], subject_id: UUID | None) -> bool:
     """Whether the deletion erases one of these events, or one of this subject; asked on behalf of legal holds."""
     held = Q(id__in=keys) if subject_id is None else Q(id__in=keys) | Q(subject_id=subject_id)

@@ -17,6 +17,7 @@ class MemoriesConfig(AppConfig):
         from apps.memories.candidate_reads import candidates_of  # noqa: PLC0415
         from apps.memories.revived import deletions_with_memories_back  # noqa: PLC0415
         from apps.memories.sweeps import LostEvidence, Proposals, ReviewDates  # noqa: PLC0415
+        from apps.retention.downstream.notices import tell_ids  # noqa: PLC0415
         from apps.retention.layers import register_layer  # noqa: PLC0415
         from apps.retention.models import TargetKind  # noqa: PLC0415
         from apps.retention.revived import register_revived  # noqa: PLC0415
@@ -33,6 +34,7 @@ class MemoriesConfig(AppConfig):
         register_section(outside.SETTING, parse=outside.parse_scopes, apply=outside.apply_scopes)
         register_target(TargetKind.MEMORY, forgetting.resolve_memory)
         on_revoked(forgetting.shut)
+        tell_ids("memories", layers.revoked_names)
         register_revived(deletions_with_memories_back)
         for layer in (layers.Candidates(), layers.Versions(), layers.Relations()):
             register_layer(layer)

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
+from apps.core.ids import public_id
 from apps.memories import handing_out
 from apps.memories.forgetting import dropped_candidates, erase_candidates, erase_versions, lost_events
 from apps.memories.models import Candidate, ConflictSet, EvidenceLink, Memory, MemoryVersion, Relation
@@ -189,6 +190,11 @@ class Relations(Layer):
     def _relations(self, target: Target) -> QuerySet[Relation]:
         ends = _revoked(target)
         return Relation.objects.filter(Q(source_id__in=ends) | Q(target_id__in=ends), tenant_id=target.tenant_id)
+
+
+def revoked_names(target: Target) -> list[str]:
+    """The public ids of the memories that a deletion revoked, for those who have to be told."""
+    return [public_id("mem", key) for key in _revoked(target)]
 
 
 def _revoked(target: Target) -> list[UUID]:

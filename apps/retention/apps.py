@@ -16,6 +16,7 @@ class RetentionConfig(AppConfig):
         from apps.retention.backup_layer import BackupsLayer  # noqa: PLC0415
         from apps.retention.backups import remove_expired  # noqa: PLC0415
         from apps.retention.classes import apply_classes, parse_classes  # noqa: PLC0415
+        from apps.retention.downstream.notices import Downstream  # noqa: PLC0415
         from apps.retention.exports import endings as exports  # noqa: PLC0415
         from apps.retention.exports import jobs as export_jobs  # noqa: F401, PLC0415
         from apps.retention.layers import register_layer  # noqa: PLC0415
@@ -32,6 +33,7 @@ class RetentionConfig(AppConfig):
         register_layer(StorageLayer())
         register_layer(BackupsLayer())
         register_layer(exports.ExportArchives())
+        register_layer(Downstream())
         register_sweep(exports.PastExports())
         on_revoked(exports.overtake)
         register_chore(sweep_everything)

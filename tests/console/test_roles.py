@@ -22,7 +22,7 @@ REVIEWED = (
 )
 GOVERNED = (
     "audits.AuditEntry evidence.Content retention.DeletionJob retention.DeletionStep retention.DeletionCertificate "
-    "retention.Cancellation retention.Exposure retention.LegalHold retention.Revocation retention.SubjectExport retrieval.RetrievalTrace retrieval.TraceCandidate retrieval.TraceAdoption "
+    "retention.Cancellation retention.Exposure retention.LegalHold retention.DownstreamSystem retention.DownstreamNotice retention.Revocation retention.SubjectExport retrieval.RetrievalTrace retrieval.TraceCandidate retrieval.TraceAdoption "
     "tenants.User tenants.Subject tenants.ProjectMember tenants.Membership tenants.AccessPolicy tenants.Credential tenants.Delegation "
     "tenants.TenantUserPermission tenants.TenantGroupPermission tenants.NamespaceUserPermission tenants.NamespaceGroupPermission "
     "tenants.AccessPolicyUserPermission tenants.AccessPolicyGroupPermission"
@@ -44,6 +44,10 @@ ROW_PAGES = {
     "retrieval.RetrievalTrace question": "owner compliance",
     "tenants.Subject export": "owner compliance",
     "retention.SubjectExport archive": "owner compliance",
+    "tenants.Tenant downstream": "owner compliance",
+    "retention.DownstreamSystem end": "owner compliance",
+    "retention.DownstreamNotice retry": "owner compliance",
+    "retention.DownstreamNotice give_up": "owner compliance",
     "jobs.ProcessingJob retry": "owner compliance operator",
     "jobs.ProcessingJob discard": "owner compliance operator",
 }

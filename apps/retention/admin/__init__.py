@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.ids import public_id
-from apps.retention.admin import exports  # noqa: F401 - registers its pages
+from apps.retention.admin import downstream, exports  # noqa: F401 - they register their pages
 from apps.retention.layers import ORDER
 from apps.retention.models import (
     Cancellation,
@@ -59,6 +59,12 @@ class DeletionJobAdmin(GovernedAdmin):
             order=("position",),
         ),
         Related(_("Certificate"), "retention.DeletionCertificate", by("job"), ("issued_at", "key_id")),
+        Related(
+            _("Other systems that were told"),
+            "retention.DownstreamNotice",
+            by("job"),
+            ("system", "state", "attempts", "last_answer", "last_tried_at"),
+        ),
         Related(_("Who had been given it before"), "retention.Exposure", by("job"), ("agent", "trace_id", "at"), order=("-at",)),
         Related(
             _("What was done with it"),

@@ -5,6 +5,7 @@ from apps.retention.models.cancellations import Cancellation
 from apps.retention.models.certificates import DeletionCertificate
 from apps.retention.models.classes import RetentionClass
 from apps.retention.models.deletions import DeletionJob, DeletionStep
+from apps.retention.models.downstream import DownstreamNotice, DownstreamSystem
 from apps.retention.models.exports import SubjectExport
 from apps.retention.models.exposures import Exposure
 from apps.retention.models.holds import LegalHold
@@ -17,6 +18,8 @@ __all__ = [
     "DeletionCertificate",
     "DeletionJob",
     "DeletionStep",
+    "DownstreamNotice",
+    "DownstreamSystem",
     "Exposure",
     "LedgerRecord",
     "LedgerState",
