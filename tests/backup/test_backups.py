@@ -68,7 +68,7 @@ def test_a_backup_is_whole_private_registered_and_measured_file_by_file(made):
     for harm, said in (
         (lambda: (folder / "database.dump").open("ab").write(b"x"), "another size"),
         (lambda: (folder / "extra").write_text("x"), "not in the manifest"),
-        (lambda: os.chmod(folder / "database.dump", 0o644), "mode 644"),
+        (lambda: Path.chmod(folder / "database.dump", 0o644), "mode 644"),
         ((folder / "database.dump").unlink, "missing"),
         (lambda: (folder / "manifest.json").write_text("{}"), "not one of ours"),
     ):

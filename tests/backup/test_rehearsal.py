@@ -61,7 +61,8 @@ class Installation:
         return done
 
     def json(self, *arguments: str, expect: int = 0) -> Any:
-        return json.loads(self.manage(*arguments, "--json", expect=expect).stdout)
+        name, *rest = arguments
+        return json.loads(self.manage(name, "--json", *rest, expect=expect).stdout)
 
     def call(self, copy: Served, who: str, method: str, path: str, body: object = None) -> tuple[int, Any]:
         connection = http.client.HTTPConnection(copy.address, timeout=30)

@@ -20,8 +20,9 @@ USAGE = 2
 
 class Command(BaseCommand):
     help = (
-        "End what is past its retention period: texts of events, proposals that became nothing, traces, backups; and put memories "
-        "up for review. The worker does the same once an hour. Holds win. Exit code 0, or 2 when the command was not understood."
+        "End what is past its retention period: texts of events, proposals that became nothing, traces, backups; and put "
+        "memories up for review. The worker does the same once an hour. Holds win. Exit code 0, or 2 when the command was not "
+        "understood."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
