@@ -110,7 +110,10 @@ class _Drain:
 
     def _work_off(self, handler: Handler) -> None:
         """One claim of one kind."""
-        limit = max(1, min(_MOST_AT_ONCE, int(_SECONDS_AT_ONCE / self.pace.get(handler.kind, 0.05))))
+        paced = int(_SECONDS_AT_ONCE / self.pace.get(handler.kind, 0.05))
+        # What is done in one commit takes nearly as long for one as for all. A busy worker that went down to single jobs by their
+        # pace would never see that it could be faster.
+        limit = _MOST_AT_ONCE if handler.together is not None else max(1, min(_MOST_AT_ONCE, paced))
         waiting = claims.claim(handler.kind, lease=handler.lease, limit=limit)
         with nullcontext() if handler.wait_for_disk or not waiting else _without_waiting_for_disk():
             self._work_through(handler, waiting)
