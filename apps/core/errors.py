@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,14 @@ class NotPermitted(DomainError):
     detail = "This action on this object is not allowed."
 
 
+class ReviewerBarred(NotPermitted):
+    """Who wrote something, sent its evidence, asked for it, or made the agent that did, has no vote about it."""
+
+    code = "reviewer_barred"
+    title = "Reviewer barred"
+    detail = "Nobody decides about what he wrote, asked for or supplied the evidence of."
+
+
 # -- 404, 405, 410: what is asked for
 
 
@@ -267,6 +276,45 @@ class ConflictSettled(Conflict):
     code = "conflict_settled"
     title = "Conflict settled"
     detail = "This conflict has been settled already."
+
+
+class StaleReview(Conflict):
+    code = "stale_review"
+    title = "Stale review"
+    detail = "What is reviewed has been edited since it was looked at. Look at it again."
+
+
+class ReviewClosed(Conflict):
+    code = "review_closed"
+    title = "Review closed"
+    detail = "This review has been decided, or has ended."
+
+
+class ReviewNotPossible(Conflict):
+    code = "review_not_possible"
+    title = "Review not possible"
+    detail = "The write protocol refuses what was to be approved as it stands now."
+
+
+class ReviewPending(Conflict):
+    code = "review_pending"
+    title = "Review pending"
+    detail = "This is under review already."
+
+
+class ReviewClaimed(Conflict):
+    """Somebody else is looking at it; the claim ends by itself."""
+
+    code = "review_claimed"
+    title = "Review claimed"
+    detail = "Somebody else has claimed this review."
+
+    def __init__(self, until: datetime) -> None:
+        super().__init__()
+        self.until = until
+
+    def extras(self) -> dict[str, object]:
+        return {"claimed_until": self.until.isoformat()}
 
 
 class RevisionUnavailable(Conflict):

@@ -36,7 +36,7 @@ class Known:
     """What the server knows about a proposal beyond its words.
 
     ``source_fault``: why its sources do not count (no_source, revoked, evidence_unavailable), or None. ``suppressed``: a deletion
-    asked that this fact never come back.
+    asked that this fact never come back. ``answered``: reasons for waiting to which a review has said yes.
     """
 
     scope: str
@@ -44,6 +44,7 @@ class Known:
     has_source: bool
     source_fault: Reason | None = None
     suppressed: bool = False
+    answered: frozenset[Reason] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ def admit(proposal: Proposal, known: Known) -> Admission:
         check(proposal, known, notes)
         if notes.refused:
             break
+    notes.waits = [reason for reason in notes.waits if reason not in known.answered]
     epistemic_status, verdict, remarks = honest_standing(proposal)
     if notes.forbidden and Reason.FORBIDDEN_MATERIAL not in notes.refused:
         notes.refused.append(Reason.FORBIDDEN_MATERIAL)  # whatever came first, the text must not be kept

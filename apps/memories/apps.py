@@ -15,6 +15,7 @@ class MemoriesConfig(AppConfig):
         from apps.memories import checks, extractors, forgetting, labels, layers, outside  # noqa: PLC0415
         from apps.memories import jobs as _jobs  # noqa: F401, PLC0415 - registers itself
         from apps.memories.candidate_reads import candidates_of  # noqa: PLC0415
+        from apps.memories.reviews import policies  # noqa: PLC0415
         from apps.memories.revived import deletions_with_memories_back  # noqa: PLC0415
         from apps.memories.sweeps import LostEvidence, Proposals, ReviewDates  # noqa: PLC0415
         from apps.retention.downstream.notices import tell_ids  # noqa: PLC0415
@@ -31,6 +32,7 @@ class MemoriesConfig(AppConfig):
         registries.set_label_resolver(labels.canonical_labels)
         registries.set_candidate_finder(candidates_of)
         register_section("labels", parse=labels.parse_labels, apply=labels.apply_labels)
+        register_section(policies.SECTION, parse=policies.parse_policies, apply=policies.apply_policies)
         register_section(outside.SETTING, parse=outside.parse_scopes, apply=outside.apply_scopes)
         register_target(TargetKind.MEMORY, forgetting.resolve_memory)
         on_revoked(forgetting.shut)

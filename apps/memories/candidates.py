@@ -19,6 +19,7 @@ from apps.memories.digests import request_digest
 from apps.memories.judging import Case, Judgement, judge_all
 from apps.memories.models import Candidate, Decision
 from apps.memories.proposals import Proposal
+from apps.memories.reviews import requests
 from apps.memories.sources import namespaces_of
 from apps.memories.writing import Writer
 from apps.tenants.access import NamespaceGrant
@@ -129,6 +130,8 @@ def settle_all(
             if _keeps_text(candidate, judged):
                 _keep_text(writer, candidate, case.proposal)
             writer.insert(candidate)
+            if candidate.status == _Status.PENDING_REVIEW:
+                writer.insert(requests.of_candidate(candidate, case.grant.scope))
             writer.note(decision_entry(candidate))
         writer.flush(dated=made.values())
         settled.known |= made

@@ -26,6 +26,7 @@ from apps.memories.lines import Rival, load
 from apps.memories.models import Candidate, Decision, EvidenceLink, Memory, MemoryVersion, Relation
 from apps.memories.projections import project
 from apps.memories.reasons import Reason
+from apps.memories.reviews.requests import open_revalidations
 from apps.memories.revision import CONFIRM, RESOLVE, REVISE, VALIDATE, WITHDRAW
 from apps.memories.sources import roots_of
 from apps.memories.texts import texts_of
@@ -110,6 +111,7 @@ def shut(tx: TenantTransaction, access: Access, target: Target) -> set[UUID]:
         for memory_id in sorted(losses.keys() - revoked):
             _recount(target, losses[memory_id], revision)
         publish(access, "memory.changed", [(memory_id, revision) for memory_id in sorted(losses.keys() | revoked)])
+        open_revalidations(target.tenant_id)
     _drop_candidates(target, gone, revoked)
     return revoked
 

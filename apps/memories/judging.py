@@ -45,6 +45,7 @@ class Case:
     author: Author
     proposal: Proposal
     event_id: UUID | None = None  # it was read from
+    answers: frozenset[Reason] = frozenset()  # reasons for waiting to which a review has said yes
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +125,10 @@ def _admission(writer: Writer, one: _Checked, sources: Sources) -> Admission:
     known = Known(
         scope=grant.scope,
         may_write=grant.write and one.may_relate,
-        has_source=sources.any,
+        has_source=sources.any or Reason.NO_SOURCE in one.case.answers,
         source_fault=sources.fault,
         # No deletion was ever accepted here while the epoch is 0.
+        answered=one.case.answers,
         suppressed=namespace.deletion_epoch > 0 and barrier.is_suppressed(writer.tenant_id, namespace.id, one.digest),
     )
     noticed = _noticed(proposal, sources)

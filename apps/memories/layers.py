@@ -11,9 +11,10 @@ from django.db.models import Q
 from apps.core.ids import public_id
 from apps.memories import handing_out
 from apps.memories.forgetting import dropped_candidates, erase_candidates, erase_versions, lost_events
-from apps.memories.models import Candidate, ConflictSet, EvidenceLink, Memory, MemoryVersion, Relation
+from apps.memories.models import Candidate, ConflictSet, EvidenceLink, Memory, MemoryVersion, Relation, ReviewRequest
 from apps.memories.outside import was_sent
 from apps.memories.reasons import Reason
+from apps.memories.reviews import erasing
 from apps.retention.layers import CHUNK, Cleared, Exported, Layer, RemainingCopy, Target
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class Versions(Layer):
 
 
 class Relations(Layer):
-    """Evidence links and relations of revoked memories, and the keys of the conflicts that they were in.
+    """Evidence links and relations of revoked memories, the keys of conflicts they were in, and the words of their reviews.
 
     Those conflicts were settled when the deletion was accepted, or before.
     """
@@ -139,17 +140,22 @@ class Relations(Layer):
     key: ClassVar[str] = "relations"
 
     def discover(self, target: Target) -> int:
-        return self._links(target).count() + self._relations(target).count() + self._conflicts(target).count()
+        found = (self._links(target), self._relations(target), self._conflicts(target), self._reviews(target))
+        return sum(rows.count() for rows in found)
 
     def export(self, target: Target, cursor: str | None) -> Exported:
-        """The links first, then the relations; the cursor says where in which."""
+        """The links first, then the relations, then the words of reviews; the cursor says where in which."""
         kind, _, last = (cursor or "links:").partition(":")
         after = Q(id__gt=UUID(last)) if last else Q()
         if kind == "links":
             links = list(self._links(target).filter(after).select_related("version").order_by("id")[:CHUNK])
             return Exported(handing_out.links(links), f"links:{links[-1].id}" if len(links) == CHUNK else "relations:")
-        rows = list(self._relations(target).filter(after).order_by("id")[:CHUNK])
-        return Exported(handing_out.relations(rows), f"relations:{rows[-1].id}" if len(rows) == CHUNK else None)
+        if kind == "relations":
+            rows = list(self._relations(target).filter(after).order_by("id")[:CHUNK])
+            return Exported(handing_out.relations(rows), f"relations:{rows[-1].id}" if len(rows) == CHUNK else "reviews:")
+        reviews = list(self._reviews(target).filter(after).order_by("id")[:CHUNK])
+        records = erasing.handed_out(target.tenant_id, reviews)
+        return Exported(records, f"reviews:{reviews[-1].id}" if len(reviews) == CHUNK else None)
 
     def clear(self, target: Target, cursor: str | None) -> Cleared:  # noqa: ARG002 - what is cleared is gone, nothing to skip
         for rows in (self._links(target), self._relations(target)):
@@ -163,7 +169,8 @@ class Relations(Layer):
                 fact_key=_FORGOTTEN_KEY, conditions_hash=""
             )
             return Cleared(len(settled), str(settled[-1]))
-        return Cleared(0, None)
+        words = erasing.erase_words(target, self._reviews(target))
+        return Cleared(words, "reviews" if words else None)
 
     def verify(self, target: Target) -> int:
         """Counted from the memories' side."""
@@ -175,13 +182,19 @@ class Relations(Layer):
                 "(SELECT count(*) FROM memories_memory m WHERE m.tenant_id = %s AND m.id = ANY(%s) "
                 "AND m.conflict_set_id IS NOT NULL) + (SELECT count(DISTINCT s.id) FROM memories_memory m "
                 "JOIN memories_conflictset s ON s.tenant_id = m.tenant_id AND m.id = ANY(s.last_members) "
-                "WHERE m.tenant_id = %s AND m.id = ANY(%s) AND s.fact_key <> '')",
-                [target.tenant_id, _revoked(target)] * 4,
+                "WHERE m.tenant_id = %s AND m.id = ANY(%s) AND s.fact_key <> '') + (SELECT count(*) FROM memories_memory m "
+                "JOIN memories_reviewrequest r ON r.memory_id = m.id LEFT JOIN memories_reviewvote v ON v.request_id = r.id "
+                "WHERE m.tenant_id = %s AND m.id = ANY(%s) AND num_nonnulls(r.rationale_id, v.comment_id) > 0)",
+                [target.tenant_id, _revoked(target)] * 5,
             )
             return int(cursor.fetchone()[0])
 
     def _links(self, target: Target) -> QuerySet[EvidenceLink]:
         return EvidenceLink.objects.filter(tenant_id=target.tenant_id, memory_id__in=_revoked(target))
+
+    def _reviews(self, target: Target) -> QuerySet[ReviewRequest]:
+        dropped = dropped_candidates(target, lost_events(target), _revoked(target))
+        return erasing.worded(target, _revoked(target), dropped)
 
     def _conflicts(self, target: Target) -> QuerySet[ConflictSet]:
         settled = ConflictSet.objects.filter(tenant_id=target.tenant_id, last_members__overlap=_revoked(target))

@@ -16,6 +16,8 @@ class Reason(StrEnum):
     FORBIDDEN_MATERIAL = "forbidden_material"  # keys, tokens, passwords, hidden reasoning (CA-06)
     REVOKED = "revoked"  # covered by a deletion (CA-07)
 
+    REJECTED_BY_REVIEW = "rejected_by_review"  # a reviewer said no
+
     # kept waiting by admission
     NEEDS_EVIDENCE = "needs_evidence"  # a claim of success without its results (EV-16)
     NOT_AUTHORISED = "not_authorised"  # the caller may not write here (CA-05)

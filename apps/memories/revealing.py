@@ -15,6 +15,7 @@ from apps.audits import log
 from apps.core.errors import NotFound, NotPermitted
 from apps.evidence.content import read_texts
 from apps.memories.candidate_reads import CandidateDetail, read_candidate, readable_candidates
+from apps.memories.conflicts import read_conflict
 from apps.memories.door import require_readable
 from apps.memories.models import MemoryVersion
 from apps.memories.texts import texts_of
@@ -25,6 +26,7 @@ from apps.tenants.transactions import tenant_transaction
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from apps.memories.conflicts import ConflictView
     from apps.tenants.access import Access
 
 MAY_REVEAL = frozenset({Role.OWNER, Role.COMPLIANCE, Role.REVIEWER})
@@ -107,4 +109,15 @@ def reveal_candidate(access: Access, candidate_id: str, *, purpose: Purpose) -> 
         found = read_candidate(access, candidate_id)
         namespace_id = readable_candidates(access).values_list("namespace_id", flat=True).get(candidate_id=candidate_id)
         log.record(access, "content.revealed", "candidate", candidate_id, namespace_id=namespace_id, codes=[purpose])
+        return found
+
+
+def reveal_conflict(access: Access, conflict_id: str, *, purpose: Purpose) -> ConflictView:
+    """An open conflict with what its values say; audited. Raises NotPermitted (a role that never sees text) and NotFound."""
+    with tenant_transaction(access):
+        if not may_reveal(access):
+            raise NotPermitted
+        found = read_conflict(access, conflict_id)
+        members = [f"{one.memory_id}:{one.version}" for one in found.members]
+        log.record(access, "content.revealed", "conflict", conflict_id, codes=[purpose, *members])
         return found

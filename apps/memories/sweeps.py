@@ -11,6 +11,7 @@ from apps.evidence.models import Evidence
 from apps.jobs.queue import publish
 from apps.memories.forgetting import erase_candidates
 from apps.memories.models import Candidate, EvidenceLink, Memory
+from apps.memories.reviews.requests import open_revalidations
 from apps.retention.sweeps import CHUNK, Kept, Sweep
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class _PutUpForReview(Sweep):
                 state=Memory.State.NEEDS_REVIEW, updated_revision=revision
             )
             publish(access, "memory.changed", [(key, revision) for key in keys])
+            open_revalidations(access.tenant_id)
         return len(keys)
 
     @abstractmethod

@@ -50,13 +50,14 @@ def release(tx: TenantTransaction, access: Access, grant: NamespaceGrant, namesp
     texts = texts_of(access.tenant_id, rows)
     released = [row for row in rows if row.id in texts]
     if released:
-        cases = [Case(grant, _author(row), _proposal(row, texts[row.id], event)) for row in released]
+        cases = [Case(grant, author_of(row), proposal_of(row, texts[row.id], event)) for row in released]
         writer = Writer(tx, access, namespace, cases[0].author)
-        _judge_again(writer, released, cases)
+        judge_again(writer, released, cases)
     return len(rows)
 
 
-def _judge_again(writer: Writer, rows: list[Candidate], cases: list[Case]) -> None:
+def judge_again(writer: Writer, rows: list[Candidate], cases: list[Case]) -> None:
+    """Judge candidates that waited, and write down what became of them; one that cannot be judged waits on."""
     judged: list[Candidate] = []
     done: set[UUID] = set()  # texts that a memory holds now
     for row, found in zip(rows, judge_all(writer, cases), strict=True):
@@ -74,12 +75,12 @@ def _judge_again(writer: Writer, rows: list[Candidate], cases: list[Case]) -> No
     erase_texts(writer.tenant_id, done)
 
 
-def _author(row: Candidate) -> Author:
+def author_of(row: Candidate) -> Author:
     return Author(row.actor_id, row.subject_id, row.origin, row.session_id)
 
 
-def _proposal(row: Candidate, text: IndexedText, event: SourceEvent) -> Proposal:
-    """The candidate as it was proposed, resting on its own sources and on the event that answers it."""
+def proposal_of(row: Candidate, text: IndexedText, event: SourceEvent | None = None) -> Proposal:
+    """The candidate as it was proposed, resting on its own sources and on the event that answers it, if one does."""
     kept = Proposal(
         candidate_id=row.candidate_id,
         scope="",
@@ -100,10 +101,12 @@ def _proposal(row: Candidate, text: IndexedText, event: SourceEvent) -> Proposal
         expected_resolution_at=row.expected_resolution_at,
         retrieval_policy=RetrievalPolicy(row.retrieval_policy),
         retention_class=row.retention_class.key,
+        access_policy_id=None if row.access_policy is None else row.access_policy.key,
         authority=Authority(row.authority),
         relations=tuple(ProposedRelation(one["type"], public_id("mem", UUID(one["memory"]))) for one in row.relations),
         origin=row.origin,
     )
     names = SourceEvent.objects.filter(tenant_id=row.tenant_id, id__in=row.source_events).values_list("event_id", flat=True)
     evidence = tuple(public_id("evd", key) for key in row.evidence)
-    return replace(kept, source_event_ids=(*names, event.event_id), evidence_refs=evidence)
+    answering = () if event is None else (event.event_id,)
+    return replace(kept, source_event_ids=(*names, *answering), evidence_refs=evidence)

@@ -17,7 +17,7 @@ from tests.tenants.world import ROLES
 # Written out, so that opening a page to somebody is a change that is seen.
 EVERYBODY = "memories.Label retention.RetentionClass tenants.Namespace tenants.Project tenants.Tenant"
 REVIEWED = (
-    "memories.Memory memories.MemoryVersion memories.Candidate memories.ConflictSet memories.EvidenceLink memories.Relation "
+    "memories.Memory memories.MemoryVersion memories.Candidate memories.ConflictSet memories.EvidenceLink memories.Relation memories.ReviewRequest memories.ReviewVote memories.ReviewPolicy "
     "evidence.SourceEvent evidence.Evidence evidence.Derivation"
 )
 GOVERNED = (
@@ -35,8 +35,11 @@ MATRIX = {
     "auditor": f"{EVERYBODY} {REVIEWED} {GOVERNED} {WORK} retrieval.IndexState tenants.IdempotencyKey",
     "operator": f"{EVERYBODY} {WORK} retrieval.IndexState tenants.IdempotencyKey",
 }
+NEEDS_A_GRANT = {"words", "question", "settle", "review"}  # on the namespace of the row, besides the role
 # What can be done with a row, and who may.
 ROW_PAGES = {
+    "memories.ConflictSet settle": "owner reviewer",
+    "memories.ReviewRequest review": "owner reviewer",
     "memories.Memory words": "owner compliance reviewer",
     "memories.Candidate words": "owner compliance reviewer",
     "retrieval.RetrievalTrace replay": "owner compliance auditor",
@@ -101,7 +104,7 @@ def test_a_role_does_what_it_may_and_nothing_else(world, role):
         path, may = row_page_url(page.model, keys[page.model], one), role in ROW_PAGES[f"{page.opts.label} {one.key}"].split()
         for method in ("get", "post"):
             status = getattr(client, method)(path).status_code
-            assert (status == 403) is not may or (may and one.key in {"words", "question"}), (path, method, status)
+            assert (status == 403) is not may or (may and one.key in NEEDS_A_GRANT), (path, method, status)
             assert status in ({200, 403, 404} if may else {403}), (path, method, status)
         for method in ("put", "patch", "delete"):
             assert getattr(client, method)(path).status_code in {403, 404, 405}, (path, method)

@@ -57,6 +57,16 @@ def make_conflict(world, subject, project):
     return made["conflict_id"]
 
 
+def promotion():
+    return {"target": "organization", "rationale": "useful for all", "expected_version": 1}
+
+
+def make_promotion(world, subject, project):
+    answer = world.caller(subject).post(f"/memories/{make_memory(world, subject, project)}/promotions", promotion())
+    assert answer.status_code == 202, answer.content
+    return answer.json()["promotion_id"]
+
+
 def change():
     return {"content": f"The lamp moved {uuid4().hex}", "reason": "moved", "expected_version": 1}
 
@@ -83,7 +93,13 @@ probe(
     "memories/<str:memory_id>/withdraw",
     Probe(make=make_memory, body={"expected_version": 1, "reason": "wrong"}, statements=26),
 )
-probe("DELETE", "memories/<str:memory_id>", Probe(make=make_memory, query=deletion_query, success=202, statements=38))
+probe("DELETE", "memories/<str:memory_id>", Probe(make=make_memory, query=deletion_query, success=202, statements=39))
+probe(
+    "POST",
+    "memories/<str:memory_id>/promotions",
+    Probe(make=make_memory, body=promotion, success=202, statements=14),
+)
+probe("GET", "memory-promotions/<str:promotion_id>", Probe(make=make_promotion, statements=10))
 probe("GET", "memory-conflicts", Probe(statements=7))
 probe("GET", "memory-conflicts/<str:conflict_id>", Probe(make=make_conflict, statements=15))
 probe(

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.evidence.models import SourceEvent
 from apps.memories.admin.admission_trail import Outcome, Step, deciding, trail
+from apps.memories.admin.conflict_page import SettlePage
 from apps.memories.admin.memories import MEMORY_ROLES, TEXTS
 from apps.memories.admin.saying import CandidateWordsPage
 from apps.memories.admin.words import CHECKS, DECISIONS, REASONS, reason_words
@@ -247,6 +248,8 @@ class ConflictSetAdmin(GovernedAdmin):
     when_empty = _("A conflict opens when two records contradict each other and neither time nor ground tells which one holds.")
     namespace_paths = ("namespace",)
     id_prefix = "cfl"
+    row_pages = (SettlePage,)
+    references = {"resolved_by": "tenants.User", "last_members": "memories.Memory"}
     vocabularies = {"memory_type": dict(MemoryType.choices), "reason": REASONS}
     hidden_fields = ("conditions_hash",)
     list_display = ("fact_key", "status", "reason", "memory_type", "namespace", "created_at", "id")
@@ -261,6 +264,7 @@ class ConflictSetAdmin(GovernedAdmin):
     sections = (
         Section(_("What is in dispute"), ("fact_key", "memory_type", "namespace")),
         Section(_("How it stands"), ("status", "reason", "created_at", "resolved_at")),
+        Section(_("How it was settled"), ("outcome", "winner", "resolved_by", "last_members")),
     )
     related = (
         Related(

@@ -126,7 +126,7 @@ class WordsPage(RowPage):
             form,
             after=after,
             before=before,
-            said=_compared(before, after),
+            said=compared(before, after),
             columns=[] if before is None else self._columns(row, before.number, after.number),
         )
 
@@ -177,7 +177,7 @@ class CandidateWordsPage(RowPage):
         found = reveal_candidate(access, row.candidate_id, purpose=Purpose(said["purpose"]))
         after = _of_candidate(found)
         return self.shown(
-            self.request, self.form_for(row, self.request.POST), after=after, before=None, said=_compared(None, after)
+            self.request, self.form_for(row, self.request.POST), after=after, before=None, said=compared(None, after)
         )
 
 
@@ -187,7 +187,7 @@ def _of_candidate(found: CandidateDetail) -> SaidVersion:
     return SaidVersion(0, found.content, found.rationale or "", tuple(found.aliases), "", found.conditions)
 
 
-def _compared(before: SaidVersion | None, after: SaidVersion) -> list[Said]:
+def compared(before: SaidVersion | None, after: SaidVersion) -> list[Said]:
     """Every text that one of the versions has, as pieces."""
     found = []
     for name, title in _TEXTS:

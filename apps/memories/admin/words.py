@@ -41,6 +41,7 @@ REASONS: Mapping[str, StrOrPromise] = {
     Reason.UNTRUSTED_INSTRUCTION: _("an order found in foreign material"),
     Reason.FORBIDDEN_MATERIAL: _("holds what may not be stored: a key, a password, hidden reasoning"),
     Reason.REVOKED: _("covered by a deletion"),
+    Reason.REJECTED_BY_REVIEW: _("a reviewer said no"),
     Reason.NEEDS_EVIDENCE: _("claims a result without showing it"),
     Reason.NOT_AUTHORISED: _("whoever proposed it may not write this"),
     Reason.ORGANIZATION_SCOPE: _("would hold for everybody, so somebody has to agree"),
@@ -101,6 +102,7 @@ CHECKS: tuple[Check, ...] = (
         "scope",
         _("Authorised scope"),
         _("May the one who proposed it write it there?"),
+        refuses=_codes(Reason.REJECTED_BY_REVIEW),
         holds_back=_codes(Reason.NOT_AUTHORISED, Reason.ORGANIZATION_SCOPE, Reason.GIT_AUTHORITY),
     ),
     Check(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from apps.memories.api import views
+from apps.memories.api import promotions, views
 
 urlpatterns = [
     path("memory-candidates", views.Candidates.as_view(), name="memory-candidates"),
@@ -17,6 +17,8 @@ urlpatterns = [
     path("memories/<str:memory_id>/versions", views.MemoryVersions.as_view(), name="memory-versions"),
     path("memories/<str:memory_id>/confirm", views.MemoryConfirmation.as_view(), name="memory-confirmation"),
     path("memories/<str:memory_id>/withdraw", views.MemoryWithdrawal.as_view(), name="memory-withdrawal"),
+    path("memories/<str:memory_id>/promotions", promotions.MemoryPromotions.as_view(), name="memory-promotions"),
+    path("memory-promotions/<str:promotion_id>", promotions.PromotionById.as_view(), name="memory-promotion"),
     path("memory-conflicts", views.Conflicts.as_view(), name="memory-conflicts"),
     path("memory-conflicts/<str:conflict_id>", views.ConflictById.as_view(), name="memory-conflict"),
     path("memory-conflicts/<str:conflict_id>/resolutions", views.ConflictResolution.as_view(), name="memory-conflict-resolution"),

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def _existence_first(access: Access, memory_id: str) -> Iterator[None]:
+def existence_first(access: Access, memory_id: str) -> Iterator[None]:
     """What is wrong with a request about a memory is told only to who may know that there is one (ID-09)."""
     try:
         yield
@@ -119,7 +119,7 @@ class MemoryById(GovernedView):
 
     @contract(query=WhichVersion, answers={200: MemoryDetail}, problems=(409, 410), headers=(ETAG,), summary="Read a memory")
     def get(self, request: AgentRequest, memory_id: str) -> HttpResponse:
-        with _existence_first(request.access, memory_id):
+        with existence_first(request.access, memory_id):
             which = WhichVersion.parse(request)
         _await(request, which)
         found = reads.read_memory(request.access, memory_id, version=which.version, as_of=which.as_of)
@@ -133,7 +133,7 @@ class MemoryById(GovernedView):
         summary="Revise a memory",
     )
     def patch(self, request: AgentRequest, memory_id: str) -> HttpResponse:
-        with _existence_first(request.access, memory_id):
+        with existence_first(request.access, memory_id):
             body = RevisionIn.parse(request)
             version = expected_version(request, body.expected_version)
 
@@ -147,7 +147,7 @@ class MemoryById(GovernedView):
 
     @contract(query=DeletionQuery, answers={202: AcceptedDeletion, 200: AcceptedDeletion}, problems=(409, 410))
     def delete(self, request: AgentRequest, memory_id: str) -> HttpResponse:
-        with _existence_first(request.access, memory_id):
+        with existence_first(request.access, memory_id):
             asked = DeletionQuery.parse(request)
         done = request_deletion(
             request.access,
@@ -168,7 +168,7 @@ class MemoryVersions(GovernedView):
 
     @contract(query=FreshList, answers={200: listing(VersionView)}, problems=(409, 410), summary="Versions of a memory")
     def get(self, request: AgentRequest, memory_id: str) -> HttpResponse:
-        with _existence_first(request.access, memory_id):
+        with existence_first(request.access, memory_id):
             query = FreshList.parse(request)
         _await(request, query)
         return respond(reads.list_versions(request.access, memory_id, query))
@@ -185,7 +185,7 @@ class MemoryConfirmation(GovernedView):
         summary="Confirm that the same state was seen again",
     )
     def post(self, request: AgentRequest, memory_id: str) -> HttpResponse:
-        with _existence_first(request.access, memory_id):
+        with existence_first(request.access, memory_id):
             body = ConfirmIn.parse(request)
             conditional = body.expected_version is not None or "HTTP_IF_MATCH" in request.META
             version = expected_version(request, body.expected_version) if conditional else None
@@ -208,7 +208,7 @@ class MemoryWithdrawal(GovernedView):
         summary="Take a memory out of use",
     )
     def post(self, request: AgentRequest, memory_id: str) -> HttpResponse:
-        with _existence_first(request.access, memory_id):
+        with existence_first(request.access, memory_id):
             body = WithdrawIn.parse(request)
             version = expected_version(request, body.expected_version)
 

@@ -5,6 +5,7 @@ from apps.memories.models.conflicts import ConflictSet
 from apps.memories.models.labels import Label
 from apps.memories.models.links import EvidenceLink, Relation
 from apps.memories.models.memories import Memory, MemoryVersion
+from apps.memories.models.reviews import OPEN, ReviewKind, ReviewPolicy, ReviewRequest, ReviewVote
 from apps.memories.models.vocabulary import (
     Authority,
     Decision,
@@ -15,6 +16,7 @@ from apps.memories.models.vocabulary import (
 )
 
 __all__ = [
+    "OPEN",
     "Authority",
     "Candidate",
     "ConflictSet",
@@ -27,5 +29,9 @@ __all__ = [
     "MemoryVersion",
     "Relation",
     "RetrievalPolicy",
+    "ReviewKind",
+    "ReviewPolicy",
+    "ReviewRequest",
+    "ReviewVote",
     "Verdict",
 ]
