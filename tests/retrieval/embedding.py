@@ -64,7 +64,7 @@ class Fake:
 
 
 @contextmanager
-def chosen(fake: Fake) -> Iterator[Fake]:
+def using(fake: Fake) -> Iterator[Fake]:
     """Let the deployment have chosen this one."""
     before = list(embedders._chosen)
     embedders._chosen[:] = [fake]
@@ -74,7 +74,7 @@ def chosen(fake: Fake) -> Iterator[Fake]:
         embedders._chosen[:] = before
 
 
-def need_pgvector(server: object) -> None:
+def with_pgvector(server: object) -> None:
     """The extension in the database of this test process; only a superuser may add it, once."""
     name = connection.settings_dict["NAME"]
     held = server._held

@@ -165,7 +165,8 @@ def embed_namespace(access: Access, namespace_id: UUID, embedder: Embedder, *, p
     """The same for whoever waits for it, from the beginning; returns the number of texts embedded. Raises EmbedderError."""
     with tenant_transaction(access):
         index_state(access.tenant_id, namespace_id)
-        _come_to(access.tenant_id, namespace_id, embedder, 0)
+        here = IndexState.objects.filter(tenant_id=access.tenant_id, namespace_id=namespace_id)
+        here.filter(embedder=embedder.name).update(embedded_revision=0)
     done = 0
     while True:
         with tenant_transaction(access):
@@ -210,8 +211,10 @@ def _read(tenant_id: UUID, namespace_id: UUID, embedder: Embedder) -> _Batch | N
     memories = vectors.changed_since(tenant_id, namespace_id, since, at_once=_MEMORIES)
     if not memories:
         return None
-    said = _said(tenant_id, [memory for memory in memories if memory.state != Memory.State.REVOKED])
-    current = {memory.id: current_versions(memory, [one for one, _ in said.get(memory.id, ())]) for memory in memories}
+    # What is revoked belongs to its deletion, which counts what it clears.
+    living = [memory for memory in memories if memory.state != Memory.State.REVOKED]
+    said = _said(tenant_id, living)
+    current = {memory.id: current_versions(memory, [one for one, _ in said.get(memory.id, ())]) for memory in living}
     held = {(memory_id, one.version) for memory_id, versions in said.items() for one, _ in versions}
     vectors.settle(tenant_id, current, held)
     have = vectors.embedded(tenant_id, embedder.name, list(current))
