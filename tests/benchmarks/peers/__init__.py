@@ -1,0 +1,1 @@
+"""The same rows and questions for other memory stores, beside ours; ``python -m tests.benchmarks.peers --help`` says how."""
