@@ -18,6 +18,7 @@ from apps.core.prepared import prepared_cursor
 from apps.evidence.content import read_texts, store_text
 from apps.retrieval.models import RetrievalTrace, TraceAdoption, TraceCandidate
 from apps.retrieval.ranking import components
+from apps.retrieval.tokenizers import EXACT
 from apps.retrieval.vocabulary import Fate
 
 if TYPE_CHECKING:
@@ -66,6 +67,15 @@ def asked_with(access: Access, question: Question, context: QueryContext, hints:
     }
 
 
+# A trace holds codes. Names that callers choose could be anything, so those that we do not know are one.
+_ROLES = ("user", "assistant", "system", "developer", "tool")
+_OTHER = "other"
+
+
+def _known(name: str, names: Sequence[str]) -> str:
+    return name if name in names else _OTHER
+
+
 def write_trace(access: Access, context: QueryContext, recalled: Recalled, selection: Selection, note: TraceNote) -> UUID:
     """Insert the trace of one query in its transaction; returns its key.
 
@@ -91,7 +101,7 @@ def write_trace(access: Access, context: QueryContext, recalled: Recalled, selec
         "asked": {**note.asked, "words": request_id is not None},
         "outcome": note.outcome,
         "namespaces": sorted(context.namespaces),
-        "window_roles": [turn.role[:32] for turn in context.window],
+        "window_roles": [_known(turn.role.strip().lower(), _ROLES) for turn in context.window],
         "lanes": _lanes(recalled),
         "funnel": note.funnel,
         "warnings": sorted({*(warning.code for warning in selection.warnings), *note.warnings}),
@@ -99,7 +109,7 @@ def write_trace(access: Access, context: QueryContext, recalled: Recalled, selec
             "limit": context.budget.limit,
             "used": selection.used,
             "unit": context.budget.unit,
-            "tokenizer": context.budget.tokenizer,
+            "tokenizer": _known(context.budget.tokenizer, EXACT),
             "exact": selection.exact,
             "truncated": selection.truncated,
         },
