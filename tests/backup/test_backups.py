@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import quote
 
+import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -141,10 +142,30 @@ def test_a_backup_that_fails_leaves_nothing(transactional_db, tmp_path, monkeypa
         (["restore", "/nonexistent"], 2),
     ],
 )
-def test_wrong_usage(transactional_db, arguments, code):
+def test_wrong_usage(db, arguments, code):
     with pytest.raises(CommandError) as found:
         call(*arguments)
     assert found.value.returncode == code
+
+
+def test_a_restore_is_refused_before_anything_is_touched(made, world):
+    """In the order in which they are looked at: damage, a newer release, a database that is not empty, others who use it."""
+    folder = Path(made.location)
+    dump, manifest = folder / "database.dump", folder / "manifest.json"
+    whole, told = dump.read_bytes(), manifest.read_text()
+    for file_, data, options, said in (
+        (dump, whole[:-1] + b"?", ["--replace"], "another sha256"),
+        (manifest, told.replace('"retention":"', '"retention":"9').encode(), ["--replace"], "newer release (retention.9"),
+        (manifest, told.encode(), [], "not empty"),
+    ):
+        file_.write_bytes(data)
+        with pytest.raises(CommandError) as found:
+            call("restore", str(folder), *options)
+        assert said in str(found.value) and found.value.returncode == 1
+        dump.write_bytes(whole)
+    with psycopg.connect(**connection.get_connection_params()), pytest.raises(CommandError, match="1 other sessions"):
+        call("restore", str(folder), "--replace")
+    assert world.namespace("user", "alice")
 
 
 def test_missing_programs_are_named(transactional_db, monkeypatch):

@@ -155,6 +155,21 @@ def test_what_a_crash_left_unwritten_or_unnoted_is_made_good_and_never_doubled(w
     assert len(entries()) == 1 and LedgerRecord.objects.get().number == 1 and LedgerState.objects.get().number == 1
 
 
+def test_two_that_write_the_same_records_at_once_write_them_once(world, monkeypatch):
+    monkeypatch.setattr(records, "_write_now", lambda: None)
+    erase(world, "subject", "alice")
+    real = records.drafts_of
+
+    def overtaken(pending):
+        monkeypatch.setattr(records, "drafts_of", real)
+        assert records.write_pending() == 1  # the other one is wholly done before we have the lock
+        return real(pending)
+
+    monkeypatch.setattr(records, "drafts_of", overtaken)
+    assert records.write_pending() == 0
+    assert len(entries()) == 1 and standing() == "ok" and LedgerState.objects.get().number == 1
+
+
 def test_a_ledger_that_cannot_be_written_stops_no_deletion_and_is_caught_up(world, monkeypatch):
     accept_event(world.access("alice"), draft("the harbour cat", event_id="e-1"))
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 AT_ONCE: Final = 500
+_NAME: Final = ("kind", "object_id")
 
 _threads = threading.RLock()  # one thread of a process reads or writes at a time
 _readers: dict[Path, Reader] = {}
@@ -86,8 +87,10 @@ def write_pending() -> int:
             state = ensure_ledger(begin=bool(pending))
             if state is None:
                 return written
+            # In this order: what somebody else has written since we looked stands behind the state, or has its number by now.
             known = _checked(state)
-            missing = [draft for draft in drafts if draft.name not in known]
+            waiting = set(LedgerRecord.objects.filter(pk__in=[one.pk for one in pending], number=None).values_list(*_NAME))
+            missing = [draft for draft in drafts if draft.name in waiting and draft.name not in known]
             if missing:
                 file.append(reader(), missing)
             _copy()

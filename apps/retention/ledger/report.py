@@ -16,7 +16,7 @@ class Unrepairable(Exception):
 
 def make_good(*, rebuild: bool = False) -> dict[str, Any]:
     """Compare, apply what is missing, work deletions off, and say how it stands then."""
-    applied = 0
+    applied = cleared = 0
     rebuilt = None
     try:
         if rebuild:
@@ -25,7 +25,7 @@ def make_good(*, rebuild: bool = False) -> dict[str, Any]:
         guard.forget()
         if not guard.standing().whole or guard.compare().missing:
             applied = reapplication.mend().applied
-        forget_revived()
+        cleared = forget_revived()
         drain(kinds=["deletion"])
         if guard.standing() == guard.Standing.REAPPLYING:
             reapplication.mend()
@@ -33,7 +33,7 @@ def make_good(*, rebuild: bool = False) -> dict[str, Any]:
         if rebuild:
             message = f"The ledger cannot be made: {trouble.code}. Check who owns {records.ledger_folder()}."
             raise Unrepairable(message) from trouble
-    return check() | {"applied": applied, "rebuilt": rebuilt}
+    return check() | {"applied": applied, "cleared_again": cleared, "rebuilt": rebuilt}
 
 
 def check() -> dict[str, Any]:
@@ -54,6 +54,7 @@ def check() -> dict[str, Any]:
         "missing": missing,
         "lost": lost,
         "applied": 0,
+        "cleared_again": 0,
         "rebuilt": None,
         "open_deletions": reapplication.open_deletions(),
         "unwritten": guard.late(),

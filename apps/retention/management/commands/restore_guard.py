@@ -54,7 +54,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(found))
         else:
             self.stdout.write(f"{found['standing']}: {_MEANING[found['standing']]}")
-            numbers = ("entries", "missing", "lost", "applied", "open_deletions", "unwritten", "revived")
+            numbers = ("entries", "missing", "lost", "applied", "open_deletions", "unwritten", "revived", "cleared_again")
             self.stdout.write(", ".join(f"{name} {found[name]}" for name in numbers) + f", second location {found['copy']}")
         if not is_fine(found):
             raise SystemExit(FINDINGS)
