@@ -106,7 +106,7 @@ class TracesLayer(Layer):
 
     def export(self, target: Target, cursor: str | None) -> Exported:
         adoptions, candidates = self._rows(target)
-        groups = {
+        groups: handing_out.Groups = {
             "requests": (self._requests(target), handing_out.requests),
             "reasons": (self._reasons(target), handing_out.reports),
             "adoptions": (adoptions, handing_out.adoptions),

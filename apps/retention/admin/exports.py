@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.core import clock
-from apps.core.errors import DeletionInProgress, ExportRequestConflict, NotFound
+from apps.core.errors import DeletionInProgress, ExportRequestConflict
 from apps.core.ids import new_id, parse_public_id, public_id
 from apps.retention.api.exports import archive_answer
 from apps.retention.exports.requests import EXPORTERS, open_archive, request_export
@@ -74,7 +74,6 @@ class DownloadPage(RowPage):
     roles = EXPORTERS
     form = NothingForm
     submit = _("Download")
-    refusals = {NotFound: _("There is no archive, or not any more.")}
 
     def offered(self, access: Access, row: SubjectExport) -> bool:
         return self.open_to(access) and row.state == SubjectExport.State.READY and row.expires_at > clock.now()
