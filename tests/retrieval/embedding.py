@@ -27,7 +27,7 @@ MEANINGS = (
 
 class Fake:
     outside = False
-    near = 200
+    near = far = 200
 
     def __init__(self, name: str = "fake@1") -> None:
         self.name = name

@@ -348,3 +348,20 @@ def test_the_model_on_this_machine_knows_what_is_alike():
     near = [sum(a * b for a, b in zip(asked, row, strict=True)) for row in rows]
     assert [len(row) for row in rows] == [384] * 3
     assert near[0] > near[1] and near[2] > near[1]
+
+
+@pytest.mark.parametrize(
+    ("distances", "reach"),
+    [
+        ([], 200),
+        ([500], 400),  # alone it stands out from nothing: 500 is beyond
+        ([300, 800, 900], 640),
+        ([300, 980, 990], 720),  # never beyond what is far by any measure
+        ([150, 160, 170], 200),
+        ([*range(400, 425), *[1000] * 50], 329),  # of the nearest 25 alone
+    ],
+)
+def test_what_is_near_or_stands_out_is_about_the_question(distances, reach):
+    embedder = Fake()
+    embedder.far = 720
+    assert lane.reach_of(embedder, distances) == reach

@@ -33,7 +33,10 @@ class EmbedderError(Exception):
 
 
 class Embedder(Protocol):
-    """``outside``: texts leave this machine. ``near``: permille of cosine distance in which meaning alone brings a text in."""
+    """``outside``: texts leave this machine. ``far``: beyond this permille nothing is about a question, however it stands out.
+
+    ``near``: permille of cosine distance in which meaning alone brings a text in.
+    """
 
     @property
     def name(self) -> str: ...
@@ -46,6 +49,9 @@ class Embedder(Protocol):
 
     @property
     def near(self) -> int: ...
+
+    @property
+    def far(self) -> int: ...
 
     def passages(self, texts: Sequence[str]) -> list[Embedding]:
         """One vector for each text that is remembered, in their order. Raises EmbedderError."""

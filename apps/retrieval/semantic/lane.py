@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 FEW: Final = 10  # of the nearest may enter by their meaning alone
+NEIGHBOURS: Final = 25
+STANDS_OUT: Final = 800  # permille of the middle distance of the neighbours; what it costs and brings: docs/benchmarks.md
 _INDEX_EFFORT: Final = "SET LOCAL hnsw.iterative_scan = strict_order"
 
 
@@ -85,12 +87,13 @@ class Meaning:
             if context.mode is not Mode.CURRENT or context.as_of < context.asked_at:
                 eras.append(int(Layer.HISTORY))
             statement = nearest_statement(self.embedder, indexed=documents > EXACT_UP_TO)
-            cursor.execute(statement, [vector, context.tenant_id, within, eras, limit])
+            cursor.execute(statement, [vector, context.tenant_id, within, eras, max(limit, NEIGHBOURS)])
             rows = cursor.fetchall()
             cursor.execute(_NO_LIMIT)
         found = [(memory_id, int(version), round(1000 * distance)) for memory_id, version, distance in rows]
+        reach = reach_of(self.embedder, [distance for _, _, distance in found])
         return [
-            Near(memory_id, version, rank, distance, near=rank <= FEW and distance <= self.embedder.near)
+            Near(memory_id, version, rank, distance, near=rank <= FEW and distance <= reach)
             for rank, (memory_id, version, distance) in enumerate(found, start=1)
         ]
 
@@ -106,6 +109,17 @@ SELECT coalesce(sum(documents), 0), EXISTS (SELECT FROM pg_extension WHERE extna
 FROM retrieval_indexstate WHERE tenant_id = %(tenant)s AND namespace_id = ANY(%(namespaces)s)
 """
 _NO_LIMIT = "SET LOCAL statement_timeout = DEFAULT"
+
+
+def reach_of(embedder: Embedder, distances: list[int]) -> int:
+    """The distance up to which a version is about the question by its meaning alone, given those of the nearest, in order.
+
+    Near by itself, or standing out: texts of one kind lie close together, texts of many kinds far apart. So what is nearer than
+    four fifths of the middle of its neighbours counts too, unless it is far by any measure.
+    """
+    neighbours = distances[:NEIGHBOURS]
+    middle = neighbours[len(neighbours) // 2] if neighbours else 0
+    return max(embedder.near, min(embedder.far, STANDS_OUT * middle // 1000))
 
 
 def begin(access: Access, context: QueryContext) -> Meaning | None:

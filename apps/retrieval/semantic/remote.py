@@ -62,7 +62,7 @@ class RemoteEmbedder:
         which = sha256_hex(f"{server.url}\n{server.model}\n{server.dimension}")[:_DIGITS]
         self.name = f"openai_compatible@{which}"
         self.dimension = server.dimension
-        self.near = server.near
+        self.near = self.far = server.near  # nothing is known of how its vectors spread
         self._threads = Threads(_AT_ONCE)
 
     def passages(self, texts: Sequence[str]) -> list[Embedding]:
