@@ -93,7 +93,7 @@ probe(
     "memories/<str:memory_id>/withdraw",
     Probe(make=make_memory, body={"expected_version": 1, "reason": "wrong"}, statements=26),
 )
-probe("DELETE", "memories/<str:memory_id>", Probe(make=make_memory, query=deletion_query, success=202, statements=39))
+probe("DELETE", "memories/<str:memory_id>", Probe(make=make_memory, query=deletion_query, success=202, statements=41))
 probe(
     "POST",
     "memories/<str:memory_id>/promotions",

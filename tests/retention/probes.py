@@ -25,7 +25,7 @@ def make_deletion(world, subject, project):
 
 
 probe("POST", "memory-deletions", Probe(body=lambda: new_deletion("subject", "alice"), success=202, statements=28))
-probe("GET", "memory-deletions/<str:job_id>", Probe(make=make_deletion, statements=14))
+probe("GET", "memory-deletions/<str:job_id>", Probe(make=make_deletion, statements=17))
 
 
 def make_certified_deletion(world, subject, project):
