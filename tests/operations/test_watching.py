@@ -17,6 +17,8 @@ from apps.core.ids import new_id
 from apps.core.isolation import system_context
 from apps.jobs import heartbeats
 from apps.jobs.models import Outbox, ProcessingJob, WorkerHeartbeat
+from apps.retention.ledger import guard
+from apps.retention.ledger.guard import Standing
 from apps.retrieval.models import IndexState
 from apps.tenants.models import Namespace, Tenant
 from memory_platform.operations import health
@@ -50,7 +52,27 @@ def test_live_needs_nothing(client: Client, django_assert_num_queries) -> None:
 def test_ready_names_an_absent_worker(client: Client) -> None:
     answer = client.get(READY)
     assert answer.status_code == 200
-    assert answer.json() == {"status": "ready", "database": "ok", "migrations": "ok", "worker": "absent", "index": "ok"}
+    fine = {"database": "ok", "migrations": "ok", "index": "ok"}
+    assert answer.json() == fine | {"status": "ready", "worker": "absent", "ledger": "none", "backup": "none"}
+
+
+@pytest.mark.parametrize(
+    ("standing", "late", "copy", "said"),
+    [
+        (Standing.OK, 0, "ok", "ok"),
+        (Standing.AHEAD, 3, "failing", "ahead"),
+        (Standing.CORRUPT, 0, "none", "corrupt"),
+        (Standing.OK, 1, "failing", "unwritten"),
+        (Standing.OK, 0, "failing", "copy_failing"),
+    ],
+)
+def test_ready_names_the_ledger_and_answers_all_the_same(client: Client, monkeypatch, standing, late, copy, said) -> None:
+    """What is shut is what gives memory out; deletions go on, and the platform is there to be looked at."""
+    monkeypatch.setattr(guard, "standing", lambda: standing)
+    monkeypatch.setattr(guard, "late", lambda: late)
+    monkeypatch.setattr(guard, "copy_standing", lambda: copy)
+    answer = client.get(READY)
+    assert (answer.status_code, answer.json()["ledger"]) == (200, said)
 
 
 def test_ready_sees_a_worker_that_works_and_not_one_that_fell_silent(client: Client) -> None:
@@ -86,6 +108,8 @@ def test_a_database_that_is_away_is_not_ready(client: Client, monkeypatch: pytes
         "migrations": "unknown",
         "worker": "unknown",
         "index": "unknown",
+        "ledger": "unknown",
+        "backup": "unknown",
     }
     assert client.get("/api/v1/health/live").status_code == 200
 
