@@ -91,7 +91,7 @@ def test_an_age_is_that_of_the_oldest_and_a_queue_asks_for_somebody(busy):
     assert 'class="card attention" data-card="conflicts"' in text
     assert 'class="card none" data-card="deletions_blocked"' in text
     assert "oldest: 3 days" in words(text)
-    assert "5 things ask for somebody." in words(text)
+    assert "6 things ask for somebody." in words(text)
 
 
 def test_a_silent_worker_asks_for_somebody(busy):

@@ -82,16 +82,16 @@ probe("POST", "memory-candidates/<str:candidate_id>/withdraw", Probe(make=make_w
 probe("GET", "memories", Probe(statements=7))
 probe("GET", "memories/<str:memory_id>", Probe(make=make_memory, statements=11))
 probe("GET", "memories/<str:memory_id>/versions", Probe(make=make_memory, statements=10))
-probe("PATCH", "memories/<str:memory_id>", Probe(make=make_memory, body=change, statements=26))
+probe("PATCH", "memories/<str:memory_id>", Probe(make=make_memory, body=change, statements=28))
 probe(
     "POST",
     "memories/<str:memory_id>/confirm",
-    Probe(make=make_memory, body={"observed_at": "2024-02-01T00:00:00Z"}, statements=25),
+    Probe(make=make_memory, body={"observed_at": "2024-02-01T00:00:00Z"}, statements=26),
 )
 probe(
     "POST",
     "memories/<str:memory_id>/withdraw",
-    Probe(make=make_memory, body={"expected_version": 1, "reason": "wrong"}, statements=26),
+    Probe(make=make_memory, body={"expected_version": 1, "reason": "wrong"}, statements=27),
 )
 probe("DELETE", "memories/<str:memory_id>", Probe(make=make_memory, query=deletion_query, success=202, statements=41))
 probe(
