@@ -55,6 +55,7 @@ def main() -> None:
         "--events", type=int, default=10_000, help="events of the person who is forgotten, with a fifth as many memories"
     )
     parser.add_argument("--many-events", type=int, default=100_000, help="events of one who is forgotten while others ask")
+    parser.add_argument("--candidates", type=int, default=2_000, help="events that one worker turns into memories")
     parser.add_argument("--calls", type=int, default=600, help="queries per figure")
     parser.add_argument("--markdown", type=Path, help="also write the table to this file")
     options = parser.parse_args()
@@ -92,6 +93,7 @@ def _run(options: argparse.Namespace, table: Table) -> None:
     _start_up(table)
     before = _queries(options, table, tokens["reader"], texts, own.tenant_id, f"{options.scope:,} in scope")
     _ingest(table, tokens["writer"], world.place_of("bench", "project", "wide"))
+    _consolidation(options, table, tokens["writer"])
     _erasure(options, table, tokens, texts)
     if options.foreign:
         begun = time.perf_counter()
@@ -240,6 +242,34 @@ def _ingest(table: Table, token: str, place: Any) -> None:
         "≥ 1 000 events/s",
         f"{batch.p50 / copied.p50:.1f} × COPY of text and envelope ({500 * copied.per_second:.0f}/s)",
     )
+
+
+def _consolidation(options: argparse.Namespace, table: Table, token: str) -> None:
+    from tests.benchmarks import consolidation
+
+    rate, memories = consolidation.worker(token, options.candidates)
+    bare = rate.candidates / consolidation.bare_inserts(memories)
+    table.add(
+        "consolidation, one worker, events to memories",
+        f"{rate.per_second:.0f} candidates/s, {1000 * rate.cpu / rate.candidates:.1f} ms of processor each",
+        "≥ 300 candidates/s",
+        f"{bare / rate.per_second:.1f} × INSERT of the same rows ({bare:.0f}/s)",
+    )
+    for together in (1, 20):
+        asked = consolidation.requests(token, min(options.candidates, 400), together=together)
+        table.add(
+            f"consolidation in the request, {together} a call",
+            f"{asked.per_second:.0f} candidates/s, {1000 * asked.cpu / asked.candidates:.1f} ms of processor each",
+        )
+    for name, race in (
+        ("threads revise one memory until each has its version", consolidation.patches_of_one(token)),
+        ("threads state one new key, no two since the same day", consolidation.writers_of_one_key(token)),
+    ):
+        table.add(
+            f"{race.writes} {name}",
+            f"{race.seconds:.1f} s, {race.per_second:.0f} writes/s, {race.retries} read again",
+            "none lost",
+        )
 
 
 def _erasure(options: argparse.Namespace, table: Table, tokens: dict[str, str], texts: list[str]) -> None:
