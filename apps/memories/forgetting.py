@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Q, Value
 
 from apps.core.errors import NotPermitted
-from apps.core.ids import parse_public_id, public_id
+from apps.core.ids import public_id
 from apps.evidence import lineage
 from apps.evidence.content import erase_texts
 from apps.evidence.coverage import covered_events, directly_covered
@@ -21,7 +21,7 @@ from apps.evidence.models import SourceEvent
 from apps.jobs.queue import publish
 from apps.memories import conflicts
 from apps.memories.digests import fact_digest
-from apps.memories.door import require_readable, within_reach
+from apps.memories.door import require_readable
 from apps.memories.lines import Rival, load
 from apps.memories.models import Candidate, Decision, EvidenceLink, Memory, MemoryVersion, Relation
 from apps.memories.projections import project
@@ -72,12 +72,6 @@ def resolve_memory(access: Access, target: str) -> Resolved:
         fact_digest=fact_digest(index_key, memory.namespace_id, memory.memory_type, memory.fact_key),
         subject_id=grant.subject_id,
     )
-
-
-def known_to(access: Access, memory_id: str) -> bool:
-    """Whether the caller can (or could, before a deletion) read this id; what 404 is decided by before a body is looked at."""
-    key = parse_public_id("mem", memory_id)
-    return key is not None and within_reach(access).filter(pk=key).exists()
 
 
 # -- the hook of an acceptance
