@@ -86,12 +86,12 @@ probe("PATCH", "memories/<str:memory_id>", Probe(make=make_memory, body=change, 
 probe(
     "POST",
     "memories/<str:memory_id>/confirm",
-    Probe(make=make_memory, body={"observed_at": "2024-02-01T00:00:00Z"}, statements=26),
+    Probe(make=make_memory, body={"observed_at": "2024-02-01T00:00:00Z"}, statements=27),
 )
 probe(
     "POST",
     "memories/<str:memory_id>/withdraw",
-    Probe(make=make_memory, body={"expected_version": 1, "reason": "wrong"}, statements=27),
+    Probe(make=make_memory, body={"expected_version": 1, "reason": "wrong"}, statements=28),
 )
 probe("DELETE", "memories/<str:memory_id>", Probe(make=make_memory, query=deletion_query, success=202, statements=41))
 probe(
