@@ -118,8 +118,8 @@ LINES: dict[str, Line] = {
         "Let private text and key travel without TLS to another machine. Only for a network that is yours."
     ),
     "DOWNSTREAM_INTERNAL_HOSTS": Line(
-        "Host names of downstream systems on your own network, separated by commas: only these may have private addresses, and only "
-        "these may be told of deletions without TLS. See [forgetting](concepts/forgetting.md).",
+        "Host names of downstream systems on your own network, separated by commas: only these may have private addresses, and "
+        "only these may be told of deletions without TLS. See [forgetting](concepts/forgetting.md).",
         "none",
     ),
     "LOG_LEVEL": Line("Least important level of the log on standard error: DEBUG, INFO, WARNING or ERROR."),
