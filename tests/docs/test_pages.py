@@ -124,7 +124,6 @@ def answer(command: str) -> str:
         for path in [
             PROJECT / "README.md",
             PROJECT / "CHANGELOG.md",
-            PROJECT / "THREAT_MODEL.md",
             *(PROJECT / "docs").rglob("*.md"),
         ]
     ),
