@@ -36,7 +36,7 @@ from tests.memories.protocol_statements import PROJECT, WILD, Statements, day, d
 from tests.tenants.world import World
 
 STEPS = int(os.environ.get("MEMORY_PROTOCOL_STEPS", "2000"))
-STEPS_OF_ONE, STEPS_USUAL = 100, 70  # of one world: at most, and on average
+STEPS_OF_ONE, STEPS_USUAL = 100, 95  # of one world: at most, and on average
 LOOK_EVERY, SAY_EVERY = 5, 1000
 
 
