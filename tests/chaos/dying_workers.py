@@ -1,6 +1,6 @@
 """Workers that kill themselves with SIGKILL at one named point of a deletion, each forked from this process.
 
-One JSON object a line on standard input: ``database``, ``layer`` (or null for the steps of the job itself), ``function``, ``when``
+One JSON object a line on standard input: ``database``, ``ledger`` (its folder), ``layer`` (or null for the steps of the job itself), ``function``, ``when``
 and ``number``: the number-th call of that function for that layer, before or after it. ``clear`` and ``verify`` are the layer's own,
 so that "after" lies inside the transaction, when the rows are gone but nothing is committed; the others are the transactions of
 apps/retention/erasure.py. One line of answer: what `os.waitstatus_to_exitcode` says.
@@ -16,6 +16,7 @@ import json
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,7 @@ def small_chunks() -> None:
 
 def work(point: dict[str, Any]) -> None:
     settings.DATABASES["default"]["NAME"] = connections["default"].settings_dict["NAME"] = point["database"]
+    settings.LEDGER_FOLDER = Path(point["ledger"])
     small_chunks()
     name, when, number, layer = point["function"], point["when"], point["number"], point["layer"]
     if name in OF_THE_LAYER:
@@ -85,6 +87,8 @@ def main() -> None:
             try:
                 work(json.loads(line))
                 code = 0
+            except BaseException:  # noqa: BLE001 - there is nobody else to tell
+                traceback.print_exc()
             finally:
                 os._exit(code)
         _, status = os.waitpid(child, 0)

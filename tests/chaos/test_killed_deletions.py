@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 
 from apps.audits.models import AuditEntry
@@ -57,6 +58,7 @@ class Killers:
         assert self._process.stdin and self._process.stdout
         point = {
             "database": connection.settings_dict["NAME"],
+            "ledger": str(settings.LEDGER_FOLDER),
             "layer": layer,
             "function": function,
             "when": when,

@@ -15,7 +15,7 @@ from apps.core.ids import new_id
 from apps.core.isolation import system_context
 from apps.jobs.models import ProcessingJob, WorkerHeartbeat
 from apps.memories.models import Memory
-from apps.retention.models import DeletionJob
+from apps.retention.models import DeletionJob, DownstreamNotice, DownstreamSystem, SubjectExport
 from apps.tenants.console.site import console
 from apps.tenants.models import Tenant, User
 from memory_platform import urls  # noqa: F401 - loads the pages, as in a process that answers requests
@@ -191,6 +191,7 @@ class Busy(Quiet):
                 for state in (ProcessingJob.State.DEAD, ProcessingJob.State.RUNNING, ProcessingJob.State.RETRY_WAIT)
             )
             DeletionJob.objects.update(state=DeletionJob.State.FAILED_REQUIRES_ACTION)
+            one_row_each(self, [DownstreamSystem, DownstreamNotice, SubjectExport])
         WorkerHeartbeat.objects.create(name=f"harbour:{self.next_number()}", seen_at=clock.now())
 
 

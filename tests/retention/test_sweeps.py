@@ -188,7 +188,11 @@ def test_the_dry_run_says_what_would_end_and_changes_nothing(world):
     say(world, "e-1")
     with later(366):
         before = json.loads(run("--dry-run", "--json"))
-        assert before == {"dry_run": True, "tenants": {"orchard": {**before["tenants"]["orchard"], "event_texts": 1}}}
+        assert before == {
+            "dry_run": True,
+            "backups": 0,
+            "tenants": {"orchard": {**before["tenants"]["orchard"], "event_texts": 1}},
+        }
         assert "would end" in run("--dry-run")
         assert json.loads(run("--json", "--tenant", "orchard"))["tenants"]["orchard"]["event_texts"] == 1
         assert json.loads(run("--dry-run", "--json"))["tenants"]["orchard"]["event_texts"] == 0

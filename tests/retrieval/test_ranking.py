@@ -181,8 +181,10 @@ def test_what_other_lanes_bring_in_is_not_judged_by_its_words():
     terms = known([5] * 6)
     weak = Recall(lanes={Lane.LEXICAL: 9}, matched_terms=1, matched_weight=5)
     assert not passes(RelevanceRule(), terms, weak)
-    for lane in (Lane.EXACT, Lane.NAMED, Lane.ALWAYS, Lane.SEMANTIC):
+    for lane in (Lane.EXACT, Lane.NAMED, Lane.ALWAYS):
         assert passes(RelevanceRule(), terms, replace(weak, lanes={lane: 1}))
+    meant = replace(weak, lanes={Lane.SEMANTIC: 1})
+    assert not passes(RelevanceRule(), terms, meant) and passes(RelevanceRule(), terms, replace(meant, near=True))
     assert not passes(RelevanceRule(), terms, replace(weak, lanes={Lane.LEXICAL: 9, Lane.PHRASE: 1}))
     assert passes(RelevanceRule(), terms, weak, policy="always") and passes(RelevanceRule(share=0), terms, weak)
     assert not passes(RelevanceRule(share=0), terms, Recall())

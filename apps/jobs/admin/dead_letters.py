@@ -29,6 +29,9 @@ LOST: Mapping[str, StrOrPromise] = {
     "extract_outside": _UNREAD,
     "reextract": _("The event is not read again. What was remembered of it before stays."),
     "rebuild_index": _("The index stays unused. Queries read the newest memories instead, until somebody rebuilds it."),
+    "embed": _(
+        "What changed in the namespace is not found by meaning until its index is rebuilt. Words, names and keys still find it."
+    ),
     "subject_export": _("The export stays unfinished: ask for another one. What was written of it is removed after seven days."),
     "deletion": _("The deletion stays unfinished. Nothing reads what it covers, but copies of it may remain."),
 }
